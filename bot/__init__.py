@@ -1,0 +1,1 @@
+"""Manuel: answers questions from the handbook, in Slack and at the command line."""

@@ -1,0 +1,1 @@
+"""From a question to a grounded answer or an abstention."""

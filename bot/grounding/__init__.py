@@ -1,0 +1,1 @@
+"""Does the passage say it?"""

@@ -1,0 +1,172 @@
+"""What answering passes from step to step, and its two results. No I/O.
+
+A `Citation` can only be made from a retrieved `Passage` and a quote that is found in it, and an
+`Abstention` has no field for a citation: a fabricated source cannot be represented.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ingest import StoredChunk
+
+ABSTENTION_TEXT = "je ne sais pas"
+"""Shown for every abstention, whatever the language around it."""
+
+_SPACES = re.compile(r"\s+")
+
+
+def collapse(text: str) -> str:
+    """Return the text with every run of white space as one space, ends trimmed."""
+    return _SPACES.sub(" ", text).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What somebody asked.
+
+    Attributes:
+        text: As asked.
+        context: Earlier questions of the same thread, oldest first.
+    """
+
+    text: str
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk retrieved for one question.
+
+    Attributes:
+        rank: From 1, unique within one question.
+        score: Of the retriever that ordered the list; higher is better.
+        legs: Rank in each leg ("keyword", "vector"), None where the leg did not return it.
+        signals: Named figures behind the score (cosine, bm25 share, coverage…), for `explain`.
+    """
+
+    chunk: StoredChunk
+    rank: int
+    score: float
+    legs: Mapping[str, int | None] = field(default_factory=dict)
+    signals: Mapping[str, float] = field(default_factory=dict)
+
+
+class QuoteNotFoundError(ValueError):
+    """A quote does not occur in the passage it is said to come from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A verbatim quote of one passage; made by `Citation.of` in practice.
+
+    Attributes:
+        passage: Where it stands.
+        quote: Occurs in the passage's text or context, up to white space.
+        lead_in: What introduces the quote (header row, list line), also verbatim; "" if nothing.
+
+    Raises:
+        QuoteNotFoundError: If quote or lead_in do not occur in the passage.
+    """
+
+    passage: Passage
+    quote: str
+    lead_in: str = ""
+
+    def __post_init__(self) -> None:
+        text = collapse(f"{self.passage.chunk.context}\n{self.passage.chunk.text}")
+        units = self.passage.chunk.units
+        if not collapse(self.quote) or collapse(self.quote) not in text:
+            raise QuoteNotFoundError(f"quote is not in passage {self.passage.chunk.chunk_id}")
+        lead_in = collapse(self.lead_in)
+        if lead_in and lead_in not in text and all(lead_in != collapse(u.context) for u in units):
+            raise QuoteNotFoundError(f"lead-in is not in passage {self.passage.chunk.chunk_id}")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftClaim:
+    """One sentence a generator would like to say, with the quote it rests on. Unverified."""
+
+    sentence: str
+    chunk_id: str
+    quote: str
+    lead_in: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A generator's unverified answer."""
+
+    claims: tuple[DraftClaim, ...]
+    language: str
+    confidence: float
+    """In [0, 1]; 0 for nothing to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One verified sentence of an answer and the citation that supports it."""
+
+    sentence: str
+    citation: Citation
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedAnswer:
+    """An answer every sentence of which passed the gate."""
+
+    claims: tuple[Claim, ...]
+    language: str
+    confidence: float
+    generator: str
+    """"extractive" or the model's name."""
+    passages: tuple[Passage, ...] = ()
+    degraded: str | None = None
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.claims:
+            raise ValueError("an answer without claims is an abstention")
+
+    @property
+    def text(self) -> str:
+        """Return the sentences, one paragraph each."""
+        return "\n\n".join(claim.sentence for claim in self.claims)
+
+
+class AbstentionReason(StrEnum):
+    """Why the handbook is said not to know."""
+
+    NO_PASSAGE = "no_passage"
+    UNSUPPORTED = "unsupported"
+    NOT_GROUNDED = "not_grounded"
+    EMPTY_QUESTION = "empty_question"
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """« je ne sais pas »: a normal result. It has no place for a citation."""
+
+    reason: AbstentionReason
+    subject_close: bool
+    """True when pages on the subject exist and may be offered as places to look."""
+    language: str
+    confidence: float
+    generator: str
+    passages: tuple[Passage, ...] = ()
+    """What was looked at, for `explain` and the close pages; never shown as sources."""
+    explanation: tuple[str, ...] = ()
+    """Rules and figures behind the decision, for `explain`."""
+    degraded: str | None = None
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Return the fixed words."""
+        return ABSTENTION_TEXT
+
+
+Outcome = GroundedAnswer | Abstention

@@ -1,0 +1,31 @@
+"""Every setting of Manuel: those of ingest, and the bot's own."""
+
+from __future__ import annotations
+
+from pydantic import Field, SecretStr
+
+from ingest import IngestSettings
+
+
+class BotSettings(IngestSettings):
+    """What it takes to answer, at the command line and in Slack."""
+
+    answer_model: str = Field(
+        "", description="Chat model of the OpenAI-compatible endpoint; empty: extractive answers."
+    )
+    answer_max_words: int = Field(100, ge=20, le=400, description="Length of an answer, in words.")
+    fusion: str = Field(
+        "score",
+        pattern="^(score|rrf)$",
+        description="How keyword and vector rankings are merged: `score` or `rrf` (k = 60).",
+    )
+    slack_bot_token: SecretStr | None = Field(None, description="xoxb-… of the installed app.")
+    slack_app_token: SecretStr | None = Field(
+        None, description="xapp-… with connections:write, for Socket Mode."
+    )
+    slack_signing_secret: SecretStr | None = Field(None, description="For HTTP mode.")
+    slack_api_url: str = Field(
+        "https://slack.com/api/", description="Slack's Web API; the stand-in has its own."
+    )
+    admin_users: str = Field("", description="Slack user ids of admins, separated by commas.")
+    answer_workers: int = Field(2, ge=1, le=64, description="Questions answered at the same time.")

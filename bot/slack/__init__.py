@@ -1,0 +1,1 @@
+"""Slack: listeners, jobs, delivery and rendering."""

@@ -1,0 +1,1 @@
+"""Texts to vectors: the `Embedder` port and its three adapters."""

@@ -1,0 +1,1 @@
+"""The index: ports, tables, migrations and the SQLite adapter."""

@@ -1,0 +1,208 @@
+"""The two ports of the index: `IndexReader` for the bot, `IndexWriter` for ingest alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from ingest.analysis import KeywordQuery
+from ingest.embedding.base import Vector
+from ingest.records import PUBLIC, Audiences, Chunk, IngestReport, Page, ScoredChunk, StoredChunk
+
+MatchMode = Literal["all", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """State of one source in the index."""
+
+    name: str
+    pages: int
+    chunks: int
+    languages: Mapping[str, int]
+    """Pages per language code."""
+    last_run_at: datetime | None
+    last_success_at: datetime | None
+    last_report: IngestReport | None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """State of the whole index."""
+
+    generation: int
+    """Grows with every visible change."""
+    pages: int
+    chunks: int
+    embedded_chunks: int
+    """Chunks that have a vector of the active model."""
+    fingerprint: str | None
+    """Active embedding model, None before the first ingest."""
+    sources: tuple[SourceStatus, ...]
+
+
+class IndexReader(Protocol):
+    """Query-only view of the index. Safe to share between threads.
+
+    Every method that returns chunks filters by `audiences` inside the query: a chunk is visible
+    when its page has at least one audience in common with the reader.
+    Rankings are best first, ties by chunk_id.
+    """
+
+    def status(self) -> IndexStatus:
+        """Describe the index.
+
+        Raises:
+            IndexNotBuiltError: If nothing has ever been ingested.
+        """
+        ...
+
+    def keyword_ranking(
+        self,
+        query: KeywordQuery,
+        *,
+        mode: MatchMode = "any",
+        limit: int = 100,
+        audiences: Audiences = PUBLIC,
+        sources: Sequence[str] | None = None,
+        column_weights: tuple[float, float, float, float] | None = None,
+    ) -> list[ScoredChunk]:
+        """Rank chunks by BM25 over title, headings, body and stems.
+
+        Scores are negated FTS5 bm25, so higher is better and always > 0 for a match.
+        A query without words matches nothing. `sources=None` means all.
+        """
+        ...
+
+    def explain_keywords(
+        self, query: KeywordQuery, chunk_ids: Sequence[str]
+    ) -> dict[str, dict[str, float]]:
+        """Return, per chunk, the BM25 contribution of each query word (only words that match)."""
+        ...
+
+    def vector_ranking(
+        self,
+        vector: Vector,
+        *,
+        limit: int = 100,
+        audiences: Audiences = PUBLIC,
+        sources: Sequence[str] | None = None,
+    ) -> list[ScoredChunk]:
+        """Rank all visible chunks by cosine with a unit vector; exact, not approximate."""
+        ...
+
+    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """Return the cosine of each chunk that has a vector of the active model."""
+        ...
+
+    def chunks(
+        self, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
+    ) -> dict[str, StoredChunk]:
+        """Fetch chunks by id; unknown and invisible ids are absent from the result."""
+        ...
+
+    def vocabulary(self) -> Mapping[str, int]:
+        """Map every indexed term (folded words and stems) to the chunks that contain it.
+
+        Read once per generation and shared; treat it as read-only.
+        """
+        ...
+
+    def languages(self) -> Mapping[str, int]:
+        """Number of chunks per page language."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PageState:
+    """What the index knows of a page, enough to decide whether it changed."""
+
+    content_hash: str
+    version: str
+    source_version: str | None
+    url: str | None
+    modified_at: datetime | None
+    audiences: Audiences
+
+
+class IndexWriter(Protocol):
+    """The index's only way in. Every method is one short transaction."""
+
+    def migrate(self) -> None:
+        """Bring the schema up to date.
+
+        Raises:
+            SchemaVersionError: If the database was written by a newer version.
+        """
+        ...
+
+    def page_states(self, source: str) -> dict[str, PageState]:
+        """Return the known pages of a source, by path."""
+        ...
+
+    def replace_page(
+        self, page: Page, chunks: Sequence[Chunk], *, source_version: str | None = None
+    ) -> None:
+        """Insert a page or replace it with all its chunks: readers see the old or the new one."""
+        ...
+
+    def touch_page(
+        self,
+        source: str,
+        path: str,
+        *,
+        source_version: str | None,
+        modified_at: datetime | None,
+        url: str | None,
+        audiences: Audiences,
+    ) -> None:
+        """Update what can change without a new text."""
+        ...
+
+    def remove_pages(self, source: str, paths: Sequence[str]) -> int:
+        """Remove pages with their chunks; returns how many existed."""
+        ...
+
+    def chunk_count(self, source: str) -> int:
+        """Count the chunks of a source."""
+        ...
+
+    def known_embeddings(self, fingerprint: str, text_hashes: Sequence[str]) -> set[str]:
+        """Return which of these texts already have a vector of this model."""
+        ...
+
+    def store_embeddings(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None:
+        """Cache vectors (unit length) by text hash; storing one twice is harmless."""
+        ...
+
+    def missing_embeddings(self, fingerprint: str, *, limit: int) -> list[tuple[str, str]]:
+        """Return up to `limit` (text_hash, embedding text) of chunks without a vector of this model."""
+        ...
+
+    def active_fingerprint(self) -> str | None:
+        """Return the model whose vectors readers use."""
+        ...
+
+    def activate_model(self, fingerprint: str, dimension: int) -> None:
+        """Make readers use the vectors of this model, at once."""
+        ...
+
+    def prune_embeddings(self, *, unused_for_days: int) -> int:
+        """Drop cached vectors that no chunk has used for so long; returns how many."""
+        ...
+
+    def record_run(self, report: IngestReport, *, started_at: datetime) -> None:
+        """Remember the outcome of a sync."""
+        ...
+
+    def lease(self, name: str, *, ttl_s: float) -> AbstractContextManager[None]:
+        """Hold a named lease, renewed in the background while the body runs.
+
+        Raises:
+            LeaseHeldError: If another live process holds it. A lease whose holder died is taken
+                over once `ttl_s` has passed.
+        """
+        ...

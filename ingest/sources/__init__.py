@@ -1,0 +1,1 @@
+"""Where pages come from: one file per connector, all behind the `Source` port."""

@@ -1,0 +1,67 @@
+"""The `Source` port: list everything, then fetch what changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ingest.records import RawPage, SkippedPage
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page in a listing.
+
+    Attributes:
+        path: Stable name inside the source.
+        version: Opaque; when equal to the version stored at the last sync, the page has not
+            changed and is not fetched. None when the source cannot tell cheaply.
+        size: Bytes, or None when unknown.
+    """
+
+    path: str
+    version: str | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Every page a source has now.
+
+    Attributes:
+        entries: Sorted by path, paths unique.
+        skipped: Things that look like pages but cannot be taken (too large, unreadable…).
+        complete: False when the listing ended early: absent pages are then not removed.
+        problem: Why it is incomplete, else None.
+    """
+
+    entries: tuple[Entry, ...]
+    skipped: tuple[SkippedPage, ...] = ()
+    complete: bool = True
+    problem: str | None = None
+
+
+class Source(Protocol):
+    """A place that holds handbook pages."""
+
+    @property
+    def name(self) -> str:
+        """Name shown to people and stored with each page."""
+        ...
+
+    def listing(self) -> Listing:
+        """List every page.
+
+        Raises:
+            SourceUnavailableError: If the source cannot be reached at all.
+        """
+        ...
+
+    def fetch(self, entry: Entry) -> RawPage:
+        """Read one page.
+
+        Raises:
+            SourceUnavailableError: If the source went away.
+            PageParseError: If this page cannot be read; the message is the reason.
+        """
+        ...
