@@ -1,10 +1,10 @@
 """Errors of the answering side, children of `ingest.HandbookError`.
 
-    BotError
-    ├── GenerationError
-    │   ├── AnswerUnavailable          the model is down, slow, refusing or out of budget
-    │   └── AnswerNotGrounded          the model answered, but nothing it said can be shown
-    └── SlackDeliveryError             Slack refused a message
+BotError
+├── GenerationError
+│   ├── AnswerUnavailable          the model is down, slow, refusing or out of budget
+│   └── AnswerNotGrounded          the model answered, but nothing it said can be shown
+└── SlackDeliveryError             Slack refused a message
 """
 
 from ingest.errors import HandbookError

@@ -1,18 +1,18 @@
 """Everything this project raises on purpose.
 
-    HandbookError                      root
-    ├── ConfigurationError             a setting or handbook.toml is wrong: names it and what it should look like
-    ├── SourceError
-    │   ├── SourceUnavailableError     the source cannot be listed or reached now: retry later
-    │   └── PageParseError             this page cannot be read: skip it, with the reason
-    ├── EmbeddingError
-    │   └── EncodingFailed             the encoder is down or refused: search goes on with keywords
-    ├── IndexStoreError
-    │   ├── IndexNotBuiltError         nothing has been ingested yet
-    │   ├── SchemaVersionError         the database was written by a newer version
-    │   └── EmbeddingMismatchError     the index holds vectors of another model
-    ├── LeaseHeldError                 another process runs the same sync
-    └── BotError                       see bot/errors.py
+HandbookError                      root
+├── ConfigurationError             a setting or handbook.toml is wrong: names it
+├── SourceError
+│   ├── SourceUnavailableError     the source cannot be listed or reached now: retry later
+│   └── PageParseError             this page cannot be read: skip it, with the reason
+├── EmbeddingError
+│   └── EncodingFailed             the encoder is down or refused: search goes on with keywords
+├── IndexStoreError
+│   ├── IndexNotBuiltError         nothing has been ingested yet
+│   ├── SchemaVersionError         the database was written by a newer version
+│   └── EmbeddingMismatchError     the index holds vectors of another model
+├── LeaseHeldError                 another process runs the same sync
+└── BotError                       see bot/errors.py
 """
 
 

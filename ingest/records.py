@@ -1,4 +1,4 @@
-"""The values that travel between the steps of ingest, and that the index hands out (no I/O here)."""
+"""The values that travel between the steps of ingest and that the index hands out. No I/O."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ class Block:
         start: Offset of its first character in the page's text.
         end: Offset past its last character.
         level: Heading level 1-6, or nesting depth of a list item from 1; else 0.
-        group: Same number for the items of one list or the rows of one table (unique in the page); else 0.
+        group: Same number (unique in the page) for the items of one list or the rows of one table;
+            else 0.
         header: For a table row: offsets (start, end) of the table's header row, None if it has none
             or for the header row itself.
         lead_in: For a list item or a table row: offsets of the line that introduces it ("You need:"

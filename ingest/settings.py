@@ -21,8 +21,8 @@ class IngestSettings(BaseSettings):
     )
     embedding_model: str = Field(
         "bundled",
-        description="`bundled`, `openai:MODEL`, or the name or path of a sentence-transformers model;"
-        " `none` for keyword search alone.",
+        description="`bundled`, `openai:MODEL`, the name or path of a sentence-transformers model,"
+        " or `none` for keyword search alone.",
     )
     embedding_query_prefix: str | None = Field(
         None, description="Put before each question; default: what the model asks for."
@@ -43,7 +43,7 @@ class IngestSettings(BaseSettings):
         20_000_000, ge=1_000, description="Larger files are skipped and reported."
     )
     reindex_cron: str = Field(
-        "0 5 * * *", description="When `manuel serve` syncs the sources (crontab form); empty: never."
+        "0 5 * * *", description="When `manuel serve` syncs (crontab form); empty: never."
     )
     timezone: str = Field("Europe/Paris", description="Time zone of REINDEX_CRON.")
     log_format: str = Field("text", pattern="^(text|json)$", description="`text` or `json`.")

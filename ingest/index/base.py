@@ -179,7 +179,7 @@ class IndexWriter(Protocol):
         ...
 
     def missing_embeddings(self, fingerprint: str, *, limit: int) -> list[tuple[str, str]]:
-        """Return up to `limit` (text_hash, embedding text) of chunks without a vector of this model."""
+        """Return up to `limit` (text_hash, embedding text) that lack a vector of this model."""
         ...
 
     def active_fingerprint(self) -> str | None:
