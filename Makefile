@@ -1,0 +1,68 @@
+# Every target sets up what it needs in .venv and is quick when that is up to date.
+
+PYTHON ?= python3
+PIP_ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --constraint constraints.txt $(PIP_ARGS)
+SHARED ?= ../shared
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev demo ask test unit lint format types check bench quality clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+setup: $(VENV)/.core ## Create .venv with the light core (no torch)
+
+setup-dev: $(VENV)/.dev ## Add development tools and the sentence-transformers extra
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Manuel needs Python 3.11 or newer; choose one with: make PYTHON=python3.12 …"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Manuel into $(VENV) (a minute or two the first time)…"
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing development tools and sentence-transformers into $(VENV) (a few minutes the first time)…"
+	@$(PIP) --editable '.[dev,sentence-transformers]'
+	@touch $(VENV)/.core $@
+
+demo: setup ## Index the sample handbook and talk to it through a local stand-in for Slack
+	@$(BIN)/python -m bot.sandbox.demo
+
+ask: setup ## Ask one question of the sample handbook: make ask Q="combien de jours de télétravail ?"
+	@test -n "$$Q" || { echo 'Ask something: make ask Q="combien de jours de télétravail ?"'; exit 2; }
+	@export HANDBOOK_CONFIG=deploy/sample-handbook.toml DATABASE_URL=sqlite:///data/demo.db; \
+	  $(BIN)/manuel ingest && $(BIN)/manuel ask "$$Q"
+ask: export Q := $(value Q)
+
+test: setup-dev ## Run every test
+	@$(BIN)/python -m pytest
+
+unit: setup-dev ## Run the tests that take milliseconds
+	@$(BIN)/python -m pytest tests/unit
+
+lint: setup-dev ## Check style and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: setup-dev ## Rewrite files in the project's style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+check: lint test ## Everything that must pass before a commit
+
+bench: setup-dev ## Measure speed, as ratios in one run, into docs/performance.md
+	@$(BIN)/python -m tests.benchmarks.bench --shared $(SHARED)
+
+quality: setup-dev ## Measure answers on the question sets, into docs/quality.md
+	@$(BIN)/python -m tests.benchmarks.quality --shared $(SHARED)
+
+clean: ## Remove the virtual environment and caches, keep data/
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
