@@ -1,0 +1,96 @@
+"""What the commands print for people: answers, rankings, checks and evaluation tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from bot.doctor import Check, State
+from bot.evaluation import EvaluationReport, render_table
+from bot.records import GroundedAnswer, Outcome
+from bot.retrieval.search import SearchResults
+
+_MARKS = {
+    State.OK: ("✓", "green"),
+    State.OFF: ("–", "dim"),
+    State.WARNING: ("!", "yellow"),
+    State.FAILED: ("✗", "red"),
+}
+
+
+def print_outcome(outcome: Outcome) -> None:
+    """Print an answer with its sources, or the abstention."""
+    console = Console(highlight=False)
+    console.print(Text(outcome.text))
+    if isinstance(outcome, GroundedAnswer):
+        console.print()
+        for number, claim in enumerate(outcome.claims, start=1):
+            chunk = claim.citation.passage.chunk
+            where = " › ".join((chunk.title, *chunk.heading_path))
+            date = f", {chunk.modified_at:%Y-%m-%d}" if chunk.modified_at else ""
+            console.print(Text(f"[{number}] {where}{date}", style="dim"))
+            console.print(Text(f"    {chunk.url or chunk.page}", style="dim"))
+    if outcome.degraded:
+        console.print(Text(f"({outcome.degraded})", style="yellow"))
+
+
+def print_search(found: SearchResults) -> None:
+    """Print ranked passages, with each leg's rank and the words' contributions where known."""
+    console = Console(highlight=False)
+    if not found.results:
+        console.print(Text("no passage matches"))
+    for result in found.results:
+        chunk = result.passage.chunk
+        where = " › ".join((chunk.title, *chunk.heading_path))
+        legs = ", ".join(f"{leg} {rank}" for leg, rank in result.passage.legs.items() if rank)
+        console.print(
+            Text.assemble(
+                (f"{result.passage.rank:>3}  ", "bold"),
+                (where, "bold"),
+                (f"  {chunk.page}  score {result.passage.score:.3f}", "dim"),
+                (f"  ({legs})" if legs else "", "dim"),
+            )
+        )
+        excerpt = " ".join(chunk.text.split())
+        console.print(
+            Padding(Text(excerpt[:300] + ("…" if len(excerpt) > 300 else "")), (0, 0, 0, 5))
+        )
+        if result.terms:
+            words = "  ".join(f"{word} {score:.2f}" for word, score in result.terms.items())
+            console.print(Padding(Text(words, style="cyan"), (0, 0, 0, 5)))
+    if found.degraded:
+        console.print(Text(f"({found.degraded})", style="yellow"))
+
+
+def print_checks(checks: Sequence[Check]) -> None:
+    """Print the doctor's report."""
+    console = Console(highlight=False)
+    table = Table.grid(padding=(0, 2))
+    for check in checks:
+        mark, style = _MARKS[check.state]
+        detail = check.detail + (f"\n→ {check.remedy}" if check.remedy else "")
+        table.add_row(Text(mark, style=style), Text(check.name, style="bold"), Text(detail))
+    console.print(table)
+
+
+@contextmanager
+def evaluation_progress(total: int) -> Iterator[Callable[[], None]]:
+    """Show a bar on a terminal; yields the function to call after each question."""
+    console = Console(stderr=True)
+    columns = (TextColumn("questions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("questions", total=total)
+        yield lambda: bar.advance(task)
+
+
+def print_evaluation(report: EvaluationReport) -> None:
+    """Print the table by kind."""
+    Console(highlight=False).print(render_table(report))
