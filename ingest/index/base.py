@@ -126,6 +126,8 @@ class PageState:
     url: str | None
     modified_at: datetime | None
     audiences: Audiences
+    chunks: int = 0
+    """How many chunks it has."""
 
 
 class IndexWriter(Protocol):
