@@ -4,7 +4,11 @@ BotError
 ├── GenerationError
 │   ├── AnswerUnavailable          the model is down, slow, refusing or out of budget
 │   └── AnswerNotGrounded          the model answered, but nothing it said can be shown
-└── SlackDeliveryError             Slack refused a message
+├── JobStoreError                  the bot's own tables cannot be read or written now
+└── SlackDeliveryError             Slack refused or lost a message
+    ├── DeliveryDelayed            not taken, for certain: try again later
+    ├── DeliveryUncertain          taken or not, nobody knows: look before trying again
+    └── DeliveryRefused            never going to be taken
 """
 
 from ingest.errors import HandbookError
@@ -26,5 +30,37 @@ class AnswerNotGrounded(GenerationError):  # noqa: N818 - name fixed by the desi
     """The model's draft has no claim that its passages support."""
 
 
+class JobStoreError(BotError):
+    """The bot's own tables cannot be read or written now."""
+
+
 class SlackDeliveryError(BotError):
     """Slack refused or lost a message."""
+
+
+class DeliveryDelayed(SlackDeliveryError):  # noqa: N818 - says what to do, as its siblings do
+    """Slack did not take the message, for certain; it may be tried again.
+
+    Attributes:
+        retry_after_s: How long Slack asks to wait, or None.
+    """
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class DeliveryUncertain(SlackDeliveryError):  # noqa: N818
+    """The connection broke around a post: it may or may not stand in the channel."""
+
+
+class DeliveryRefused(SlackDeliveryError):  # noqa: N818
+    """Slack will not take this message, now or later.
+
+    Attributes:
+        reason: Slack's error code.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Slack refused the message: {reason}")
+        self.reason = reason

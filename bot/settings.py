@@ -29,3 +29,8 @@ class BotSettings(IngestSettings):
     )
     admin_users: str = Field("", description="Slack user ids of admins, separated by commas.")
     answer_workers: int = Field(2, ge=1, le=64, description="Questions answered at the same time.")
+    job_lease_s: float = Field(
+        30.0,
+        ge=1.0,
+        description="Seconds after which the questions of a process that died are taken over.",
+    )

@@ -1,0 +1,187 @@
+"""Posts outcomes to Slack, and tells apart what was refused, delayed or left uncertain.
+
+A post is not idempotent: when the connection breaks around it, the message may stand in the
+channel or not. Nothing here posts a second time by itself; the queue decides, after `find`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.errors import DeliveryDelayed, DeliveryRefused, DeliveryUncertain, SlackDeliveryError
+from bot.slack.rendering import Message, with_notice
+from bot.slack.wording import WORDS, language_of
+from bot.store import Job
+
+log = logging.getLogger(__name__)
+
+_RATE_LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+# Slack's own trouble; its documentation says of fatal_error that part of the call may have worked.
+_SLACK_TROUBLE = frozenset(
+    {"fatal_error", "internal_error", "service_unavailable", "request_timeout"}
+)
+_BLOCKS_REFUSED = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"})
+# The place is closed to us, but the person is not: answered in a direct message instead.
+_PLACE_CLOSED = frozenset(
+    {
+        "cannot_reply_to_message",
+        "channel_not_found",
+        "invalid_thread_ts",
+        "is_archived",
+        "not_in_channel",
+        "restricted_action",
+        "restricted_action_non_threadable_channel",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_locked",
+        "restricted_action_thread_only_channel",
+        "thread_not_found",
+    }
+)
+_PAGE_SIZE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """Where a message stands."""
+
+    channel_id: str
+    ts: str
+
+
+class SlackDelivery:
+    """Posts in the thread of the question.
+
+    Args:
+        client: With the bot token and without retry handlers: retrying is the queue's work.
+    """
+
+    def __init__(self, client: AsyncWebClient) -> None:
+        self._client = client
+
+    async def post(self, job: Job, message: Message) -> Posted:
+        """Post the outcome in the thread, or to the person when the place is closed to us.
+
+        Raises:
+            DeliveryDelayed: Not posted; later.
+            DeliveryUncertain: Posted or not.
+            DeliveryRefused: Not posted; never.
+        """
+        try:
+            return await self._post_thread(job, message)
+        except DeliveryRefused as refusal:
+            if refusal.reason not in _PLACE_CLOSED:
+                raise
+            log.warning("job %s: %s, answering in a DM", job.job_id, refusal.reason)
+        words = WORDS[language_of(job.question or "")]
+        moved = with_notice(message, words.moved_here)
+        return await self._send(job, moved, channel=job.user_id)
+
+    async def find(self, job: Job) -> Posted | None:
+        """Look in the thread for an outcome posted by an earlier try.
+
+        Returns:
+            Where it stands; None if it does not, or if we may not read there (channels whose
+            `*:history` scope was not granted).
+
+        Raises:
+            DeliveryDelayed: Nobody can tell now.
+        """
+        cursor = ""
+        while True:
+            try:
+                page = await self._replies(job, cursor)
+            except DeliveryRefused as refusal:
+                log.info("job %s: cannot look for the answer: %s", job.job_id, refusal.reason)
+                return None
+            except DeliveryUncertain as error:
+                raise DeliveryDelayed(str(error)) from error
+            for reply in page.get("messages", []):
+                if _is_outcome_of(job, reply):
+                    return Posted(job.channel_id, reply["ts"])
+            cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+            if not cursor:
+                return None
+
+    async def _post_thread(self, job: Job, message: Message) -> Posted:
+        try:
+            return await self._send(job, message, channel=job.channel_id, thread_ts=job.thread_ts)
+        except DeliveryRefused as refusal:
+            if refusal.reason not in _BLOCKS_REFUSED:
+                raise
+            log.error("job %s: %s, posting plain text", job.job_id, refusal.reason)
+        plain = Message(message.text, ())
+        return await self._send(job, plain, channel=job.channel_id, thread_ts=job.thread_ts)
+
+    async def _send(
+        self, job: Job, message: Message, *, channel: str, thread_ts: str | None = None
+    ) -> Posted:
+        blocks = [dict(block) for block in message.blocks]
+        if blocks:
+            blocks[0]["block_id"] = _marker(job)
+        with _slack_errors():
+            answer = await self._client.chat_postMessage(
+                channel=channel,
+                thread_ts=thread_ts,
+                text=message.text,
+                blocks=blocks or None,
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        return Posted(answer["channel"], answer["ts"])
+
+    async def _replies(self, job: Job, cursor: str) -> dict[str, Any]:
+        with _slack_errors():
+            answer = await self._client.conversations_replies(
+                channel=job.channel_id,
+                ts=job.thread_ts,
+                oldest=job.message_ts,
+                limit=_PAGE_SIZE,
+                cursor=cursor or None,
+            )
+        return answer.data if isinstance(answer.data, dict) else {}
+
+
+def _marker(job: Job) -> str:
+    """Return the block_id that tells our outcome of this job from every other message."""
+    return f"outcome:{job.job_id}"
+
+
+def _is_outcome_of(job: Job, reply: dict[str, Any]) -> bool:
+    return any(block.get("block_id") == _marker(job) for block in reply.get("blocks") or ())
+
+
+@contextmanager
+def _slack_errors() -> Iterator[None]:
+    try:
+        yield
+    except SlackApiError as error:
+        raise _translated(error) from error
+    except aiohttp.ClientConnectorError as error:
+        raise DeliveryDelayed("Slack cannot be reached") from error
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise DeliveryUncertain(f"lost the connection: {type(error).__name__}") from error
+
+
+def _translated(error: SlackApiError) -> SlackDeliveryError:
+    response = error.response
+    status = getattr(response, "status_code", getattr(response, "status", 200))
+    data = getattr(response, "data", None)
+    code = str(data.get("error", "")) if isinstance(data, dict) else ""
+    if status == 429 or code in _RATE_LIMITED:
+        wait = _seconds(response.headers.get("Retry-After"))
+        return DeliveryDelayed("Slack asks to slow down", retry_after_s=wait)
+    if status != 200 or code in _SLACK_TROUBLE or not code:
+        return DeliveryUncertain(f"Slack answered {status} {code}".rstrip())
+    return DeliveryRefused(code)
+
+
+def _seconds(header: str | None) -> float | None:
+    return float(header) if header and header.isdigit() else None

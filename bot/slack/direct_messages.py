@@ -1,0 +1,29 @@
+"""Somebody writes to us in a direct message or in the agent pane, which is one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.slack.incoming import question_in
+from bot.store import NewJob
+
+
+def register(
+    app: AsyncApp, *, bot_user_id: str, accept: Callable[[NewJob], Awaitable[None]]
+) -> None:
+    """Listen for direct messages; what is asked is stored before the acknowledgement.
+
+    Messages of channels are let pass: there we answer mentions only, which come as events of
+    their own.
+    """
+
+    @app.event("message")
+    async def direct_message(body: dict[str, Any]) -> None:
+        if body["event"].get("channel_type") != "im":
+            return
+        question = question_in(body, bot_user_id)
+        if question is not None:
+            await accept(question)

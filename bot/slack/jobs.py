@@ -1,0 +1,266 @@
+"""Works off the queue: answers questions off the event loop, delivers outcomes on it.
+
+Every accepted question gets one visible outcome: it is kept in the database before anything is
+posted, and a post of which nobody knows whether it worked is looked for before it is repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, Protocol, TypeVar
+
+from bot.errors import (
+    DeliveryDelayed,
+    DeliveryRefused,
+    DeliveryUncertain,
+    JobStoreError,
+    SlackDeliveryError,
+)
+from bot.records import GroundedAnswer, Outcome, Question
+from bot.slack.delivery import Posted
+from bot.slack.rendering import Message, render, render_notice
+from bot.slack.wording import WORDS, language_of
+from bot.store import ANSWER, DELIVER, Job, JobStore, NewJob, Stage
+from ingest import PUBLIC, Audiences, HandbookError
+
+log = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 3
+"""Times answering one question is begun; a question that ends the process must not do so for
+ever."""
+DELIVERY_WORKERS = 8
+GIVE_UP_AFTER_S = 24 * 3_600.0
+"""An answer that could not be posted for a day helps nobody any more."""
+FORGET_AFTER_S = 30 * 86_400.0
+"""Ended jobs keep ids only, to recognise late repetitions; then they go."""
+FIRST_RETRY_S = 1.0
+LONGEST_RETRY_S = 300.0
+POLL_S = 1.0
+"""How often the queue is looked at without being woken: retries, and jobs of dead processes."""
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+Answer = Callable[[Question, Audiences], Outcome]
+
+
+class Delivery(Protocol):
+    """Where outcomes go; see `bot.slack.delivery.SlackDelivery`."""
+
+    async def post(self, job: Job, message: Message) -> Posted:
+        """Post once."""
+        ...
+
+    async def find(self, job: Job) -> Posted | None:
+        """Look for what an earlier try may have posted."""
+        ...
+
+
+class Workers:
+    """The running half of the queue; `JobStore` is the lasting one.
+
+    Args:
+        answer: Answers one question; slow, called in a thread.
+        answer_workers: Questions answered at the same time.
+    """
+
+    def __init__(
+        self, store: JobStore, delivery: Delivery, answer: Answer, *, answer_workers: int
+    ) -> None:
+        self._store = store
+        self._delivery = delivery
+        self._answer = answer
+        self._answer_workers = answer_workers
+        self._answering = ThreadPoolExecutor(answer_workers, thread_name_prefix="answer")
+        self._database = ThreadPoolExecutor(2, thread_name_prefix="jobs")
+        self._wake = {ANSWER: asyncio.Event(), DELIVER: asyncio.Event()}
+        self._stopping = asyncio.Event()
+        self._held: dict[str, Stage] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._upkeep: list[asyncio.Task[None]] = []
+
+    async def accept(self, question: NewJob) -> None:
+        """Store a question; one that is known already is let pass.
+
+        Raises:
+            JobStoreError: It is not stored: do not acknowledge it.
+        """
+        job_id = await self._in_database(self._store.accept, question)
+        if job_id is None:
+            log.info("event %s: known already", question.event_id)
+            return
+        log.info("event %s: accepted as job %s", question.event_id, job_id)
+        self._wake[ANSWER].set()
+
+    def start(self) -> None:
+        """Begin with what waits in the database."""
+        stages = [(ANSWER, self._answer_job)] * self._answer_workers
+        stages += [(DELIVER, self._deliver_job)] * DELIVERY_WORKERS
+        self._tasks = [asyncio.create_task(self._work(stage, step)) for stage, step in stages]
+        self._upkeep = [asyncio.create_task(self._renew()), asyncio.create_task(self._forget())]
+
+    async def stop(self, *, limit_s: float) -> None:
+        """Take no more jobs, let those under way end within the limit, hand back the rest."""
+        self._stopping.set()
+        for event in self._wake.values():
+            event.set()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=limit_s)
+        held = dict(self._held)
+        for task in (*self._tasks, *self._upkeep):
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._upkeep, return_exceptions=True)
+        for job_id, stage in held.items():
+            uncertain = True if stage is DELIVER else None
+            await self._unless_down(
+                self._store.hand_back, job_id, uncertain=uncertain, counted=False
+            )
+        # An answer that is still being computed finds its job handed back, and is dropped.
+        self._answering.shutdown(wait=False, cancel_futures=True)
+        self._database.shutdown(wait=True)
+
+    async def _work(self, stage: Stage, step: Callable[[Job], Awaitable[None]]) -> None:
+        while not self._stopping.is_set():
+            self._wake[stage].clear()
+            job = await self._claim(stage)
+            if job is None:
+                await self._idle(stage)
+                continue
+            self._wake[stage].set()  # there may be more for the others
+            self._held[job.job_id] = stage
+            try:
+                await step(job)
+            except JobStoreError as error:
+                log.warning("job %s: %s; its lease will run out", job.job_id, error)
+            except Exception as error:  # noqa: BLE001 - the rim of a job: one must not end the rest
+                # The message of an unknown error may quote what was asked; its traceback does not.
+                where = "".join(traceback.format_tb(error.__traceback__))
+                log.error("job %s: unexpected %s\n%s", job.job_id, type(error).__name__, where)
+                await self._unless_down(self._begin_again, job, stage)
+            finally:
+                self._held.pop(job.job_id, None)
+
+    async def _claim(self, stage: Stage) -> Job | None:
+        try:
+            return await self._in_database(self._store.claim, stage)
+        except JobStoreError as error:
+            log.warning("%s; trying again", error)
+            return None
+
+    async def _idle(self, stage: Stage) -> None:
+        try:
+            async with asyncio.timeout(POLL_S):
+                await self._wake[stage].wait()
+        except TimeoutError:
+            return
+
+    async def _answer_job(self, job: Job) -> None:
+        question = job.question or ""
+        kind, message = await self._outcome(job, question)
+        if await self._in_database(
+            self._store.answered, job.job_id, outcome=kind, message=message.to_json()
+        ):
+            self._wake[DELIVER].set()
+
+    async def _outcome(self, job: Job, question: str) -> tuple[str, Message]:
+        words = WORDS[language_of(question)]
+        if not question:
+            return "help", render_notice(words.help)
+        if job.attempts > MAX_ATTEMPTS:
+            log.error("job %s: given up after %d attempts", job.job_id, MAX_ATTEMPTS)
+            return "failure", render_notice(words.failure)
+        loop = asyncio.get_running_loop()
+        try:
+            outcome = await loop.run_in_executor(
+                self._answering, self._answer, Question(question), PUBLIC
+            )
+        except HandbookError as error:
+            # Never an abstention: the handbook may well know.
+            log.error("job %s: outage, %s", job.job_id, type(error).__name__)
+            return "outage", render_notice(words.outage)
+        words = WORDS[language_of(question, otherwise=outcome.language)]
+        kind = "answer" if isinstance(outcome, GroundedAnswer) else "abstention"
+        return kind, render(outcome, words)
+
+    async def _deliver_job(self, job: Job) -> None:
+        if job.message is None:
+            raise ValueError("an answered job has no message")
+        message = Message.from_json(job.message)
+        try:
+            posted = await self._delivery.find(job) if job.uncertain else None
+            if posted is None:
+                posted = await self._post(job, message)
+        except DeliveryDelayed as error:
+            await self._retry(job, error, wait_s=error.retry_after_s)
+        except DeliveryUncertain as error:
+            await self._retry(job, error, uncertain=True)
+        except DeliveryRefused as error:
+            log.error("job %s: %s", job.job_id, error)
+            await self._in_database(self._store.failed, job.job_id, reason=error.reason)
+        else:
+            if posted is not None:
+                await self._in_database(
+                    self._store.done, job.job_id, channel_id=posted.channel_id, ts=posted.ts
+                )
+                log.info("job %s: %s posted", job.job_id, job.outcome)
+
+    async def _post(self, job: Job, message: Message) -> Posted | None:
+        if not await self._in_database(self._store.hold, job.job_id):
+            log.warning("job %s: taken over by another process", job.job_id)
+            return None
+        return await self._delivery.post(job, message)
+
+    async def _retry(
+        self,
+        job: Job,
+        error: SlackDeliveryError,
+        *,
+        wait_s: float | None = None,
+        uncertain: bool | None = None,
+    ) -> None:
+        log.warning("job %s: %s", job.job_id, error)
+        delay_s = max(wait_s or 0.0, _backoff_s(job.deliveries))
+        await self._in_database(self._redeliver, job, delay_s=delay_s, uncertain=uncertain)
+
+    def _redeliver(self, job: Job, *, delay_s: float, uncertain: bool | None) -> None:
+        if self._store.age_s(job) > GIVE_UP_AFTER_S:
+            log.error("job %s: could not be delivered for too long", job.job_id)
+            self._store.failed(job.job_id, reason="undeliverable")
+        else:
+            self._store.hand_back(job.job_id, delay_s=delay_s, uncertain=uncertain)
+
+    def _begin_again(self, job: Job, stage: Stage) -> None:
+        if stage is DELIVER:
+            self._redeliver(job, delay_s=_backoff_s(job.deliveries), uncertain=True)
+        else:
+            self._store.hand_back(job.job_id, delay_s=_backoff_s(job.attempts))
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(self._store.lease_s / 4)
+            if self._held:
+                await self._unless_down(self._store.renew, tuple(self._held))
+
+    async def _forget(self) -> None:
+        while True:
+            await self._unless_down(self._store.forget_finished, older_than_s=FORGET_AFTER_S)
+            await asyncio.sleep(3_600)
+
+    async def _unless_down(
+        self, work: Callable[_P, object], *args: _P.args, **kwargs: _P.kwargs
+    ) -> None:
+        try:
+            await self._in_database(work, *args, **kwargs)
+        except JobStoreError as error:
+            log.warning("%s; trying again", error)
+
+    async def _in_database(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._database, lambda: work(*args, **kwargs))
+
+
+def _backoff_s(tries: int) -> float:
+    return min(LONGEST_RETRY_S, FIRST_RETRY_S * 2.0 ** min(max(tries - 1, 0), 30))

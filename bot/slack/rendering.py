@@ -1,0 +1,275 @@
+"""An outcome as a Slack message: Block Kit blocks and the same words as plain text. Pure.
+
+Everything that comes from a page stands in `rich_text`, where Slack shows text as it is, or is
+escaped; links are built here, from the URLs of page records alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.records import Abstention, Claim, GroundedAnswer, Outcome, Passage, collapse
+from bot.slack.mrkdwn import clean, escape, escaped_within, safe_url, shortened
+from bot.slack.wording import Words
+from ingest import StoredChunk
+
+# Slack's limits (docs: chat.postMessage; Block Kit reference), in characters unless said.
+TEXT_LIMIT = 40_000
+BLOCKS_LIMIT = 50
+SECTION_LIMIT = 3_000
+CONTEXT_LIMIT = 3_000
+
+# Ours, so that a message stays readable and far from Slack's limits whatever a page holds.
+CLAIMS_SHOWN = 12
+ANSWER_LIMIT = 9_000
+QUOTE_LIMIT = 2_400
+CITED_LIMIT = 600
+TITLE_LIMIT = 240
+SPOKEN_URL_LIMIT = 500
+
+EXTRACTIVE = "extractive"
+_SEPARATOR = " · "
+
+Block = dict[str, Any]
+"""One Block Kit block, as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is posted.
+
+    Attributes:
+        text: The whole message in plain words, escaped: screen readers and notifications use it.
+        blocks: What is drawn, at most 50.
+    """
+
+    text: str
+    blocks: tuple[Block, ...]
+
+    def to_json(self) -> str:
+        """Return it as it is kept until it is delivered."""
+        return json.dumps({"text": self.text, "blocks": self.blocks})
+
+    @classmethod
+    def from_json(cls, stored: str) -> Message:
+        """Undo `to_json`."""
+        fields = json.loads(stored)
+        return cls(fields["text"], tuple(fields["blocks"]))
+
+
+@dataclass(slots=True)
+class _Sources:
+    """Numbers the passages in the order in which the answer uses them."""
+
+    numbered: dict[tuple[str, str, str], tuple[int, Passage, list[str]]] = field(
+        default_factory=dict
+    )
+
+    def number(self, claim: Claim) -> int:
+        chunk = claim.citation.passage.chunk
+        key = (chunk.source, chunk.page, chunk.heading)
+        entry = self.numbered.setdefault(key, (len(self.numbered) + 1, claim.citation.passage, []))
+        entry[2].append(claim.citation.quote)
+        return entry[0]
+
+
+def render(outcome: Outcome, words: Words) -> Message:
+    """Render an answer with its numbered sources, or an abstention without any."""
+    if isinstance(outcome, GroundedAnswer):
+        return _answer(outcome, words)
+    return _abstention(outcome, words)
+
+
+def render_notice(sentence: str) -> Message:
+    """Render one of the bot's own sentences: help, an outage, a failure."""
+    text = escaped_within(sentence, SECTION_LIMIT)
+    return Message(text, ({"type": "section", "text": {"type": "mrkdwn", "text": text}},))
+
+
+def with_notice(message: Message, sentence: str) -> Message:
+    """Put one of the bot's own sentences above a message."""
+    notice = render_notice(sentence)
+    blocks = (*notice.blocks, *message.blocks)[:BLOCKS_LIMIT]
+    return Message(_within((notice.text, message.text), TEXT_LIMIT), blocks)
+
+
+def _abstention(outcome: Abstention, words: Words) -> Message:
+    blocks: list[Block] = [
+        {"type": "section", "text": {"type": "plain_text", "text": outcome.text, "emoji": False}},
+        _context(words.try_next),
+    ]
+    spoken = [outcome.text, escape(words.try_next)]
+    if outcome.degraded:
+        blocks.append(_context(words.degraded))
+        spoken.append(escape(words.degraded))
+    return Message("\n\n".join(spoken), tuple(blocks))
+
+
+def _answer(answer: GroundedAnswer, words: Words) -> Message:
+    quoted = answer.generator == EXTRACTIVE
+    shown = _fitting(answer.claims)
+    sources = _Sources()
+    blocks: list[Block] = []
+    spoken: list[str] = []
+    previous: Claim | None = None
+    for claim in shown:
+        number = sources.number(claim)
+        lines = _claim_lines(claim, previous) if quoted else [_tidy(claim.sentence)]
+        said = shortened("\n".join(lines), QUOTE_LIMIT) or "…"  # Slack refuses empty text
+        blocks.append(
+            _rich_text("rich_text_quote" if quoted else "rich_text_section", said, number)
+        )
+        spoken.append(f"{escape(said)} [{number}]")
+        previous = claim
+    notes = [words.more_left_out] if len(shown) < len(answer.claims) else []
+    if answer.degraded:
+        notes.append(words.degraded)
+    if notes:
+        blocks.append(_context(" ".join(notes)))
+        spoken.append(escape(" ".join(notes)))
+    footer = words.quoted if quoted else words.written.format(model=clean(answer.generator))
+    blocks += [_source_list(sources, words, with_quotes=not quoted), _context(footer)]
+    spoken += [_spoken_sources(sources, words), escape(footer)]
+    return Message(_within(spoken, TEXT_LIMIT), tuple(blocks))
+
+
+def _fitting(claims: Sequence[Claim]) -> list[Claim]:
+    """Return the first claims that fit into one message, at least one."""
+    shown: list[Claim] = []
+    size = 0
+    for claim in claims[:CLAIMS_SHOWN]:
+        citation = claim.citation
+        size += min(QUOTE_LIMIT, len(claim.sentence) + len(citation.quote) + len(citation.lead_in))
+        if shown and size > ANSWER_LIMIT:
+            break
+        shown.append(claim)
+    return shown
+
+
+def _claim_lines(claim: Claim, previous: Claim | None) -> list[str]:
+    """Return the quote as lines; what leads in a list or a table is said once."""
+    citation = claim.citation
+    lead_in, quote = _tidy(citation.lead_in), _tidy(citation.quote)
+    header, cells = _cells(lead_in), _cells(quote)
+    if cells and len(header) == len(cells):
+        return [_labelled(name, cell) for name, cell in zip(header, cells, strict=True) if cell]
+    if cells:
+        quote = _SEPARATOR.join(cell for cell in cells if cell)
+    elif quote.startswith(("- ", "* ", "+ ")):
+        quote = f"• {quote[2:]}"
+    lead_in = _SEPARATOR.join(cell for cell in header if cell) if header else lead_in
+    repeated = (
+        previous is not None
+        and previous.citation.lead_in == citation.lead_in
+        and previous.citation.passage.chunk.chunk_id == citation.passage.chunk.chunk_id
+    )
+    return [quote] if repeated or not lead_in else [lead_in, quote]
+
+
+def _cells(row: str) -> list[str]:
+    """Return the cells of a `| a | b |` row, [] for any other text."""
+    row = row.strip()
+    if "\n" in row or len(row) < 3 or not (row.startswith("|") and row.endswith("|")):
+        return []
+    return [cell.strip() for cell in row[1:-1].split("|")]
+
+
+def _labelled(name: str, cell: str) -> str:
+    return f"{name} : {cell}" if name else cell
+
+
+def _tidy(text: str) -> str:
+    lines = (" ".join(line.split()) for line in clean(text).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _rich_text(kind: str, said: str, number: int) -> Block:
+    elements: list[Block] = [
+        {"type": "text", "text": said},
+        {"type": "text", "text": f" [{number}]", "style": {"bold": True}},
+    ]
+    return {"type": "rich_text", "elements": [{"type": kind, "elements": elements}]}
+
+
+def _context(sentence: str) -> Block:
+    text = escaped_within(sentence, CONTEXT_LIMIT)
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": text}]}
+
+
+def _source_list(sources: _Sources, words: Words, *, with_quotes: bool) -> Block:
+    heading = {"type": "text", "text": words.sources, "style": {"bold": True}}
+    elements: list[Block] = [{"type": "rich_text_section", "elements": [heading]}]
+    for number, passage, quotes in sources.numbered.values():
+        entry = {"type": "rich_text_section", "elements": _source(passage.chunk, words)}
+        elements.append(
+            {
+                "type": "rich_text_list",
+                "style": "ordered",
+                "offset": number - 1,
+                "elements": [entry],
+            }
+        )
+        if with_quotes:
+            cited = shortened(_tidy("\n".join(quotes)), CITED_LIMIT) or "…"
+            elements.append(
+                {"type": "rich_text_quote", "elements": [{"type": "text", "text": cited}]}
+            )
+    return {"type": "rich_text", "elements": elements}
+
+
+def _source(chunk: StoredChunk, words: Words) -> list[Block]:
+    url = safe_url(chunk.url)
+    label = _label(chunk)
+    name: Block = (
+        {"type": "link", "url": url, "text": label}
+        if url
+        else {"type": "text", "text": _with_path(label, chunk)}
+    )
+    remarks = _remarks(chunk, words)
+    return [name, {"type": "text", "text": _SEPARATOR + remarks}] if remarks else [name]
+
+
+def _spoken_sources(sources: _Sources, words: Words) -> str:
+    lines = [escape(words.sources)]
+    for number, passage, _ in sources.numbered.values():
+        chunk = passage.chunk
+        url = safe_url(chunk.url, limit=SPOKEN_URL_LIMIT)
+        name = _label(chunk) if url else _with_path(_label(chunk), chunk)
+        parts = (name, url or "", _remarks(chunk, words))
+        lines.append(f"{number}. " + escape(_SEPARATOR.join(part for part in parts if part)))
+    return "\n".join(lines)
+
+
+def _label(chunk: StoredChunk) -> str:
+    title = collapse(clean(chunk.title)) or collapse(clean(chunk.page))
+    headings = [collapse(clean(heading)) for heading in chunk.heading_path]
+    path = [title, *(heading for heading in headings if heading and heading != title)]
+    return shortened(" › ".join(path), TITLE_LIMIT) or "?"
+
+
+def _with_path(label: str, chunk: StoredChunk) -> str:
+    path = shortened(collapse(clean(chunk.page)), TITLE_LIMIT)
+    return label if path == label else f"{label} ({path})"
+
+
+def _remarks(chunk: StoredChunk, words: Words) -> str:
+    remarks = []
+    if chunk.modified_at is not None:
+        remarks.append(words.updated.format(date=words.format_date(chunk.modified_at)))
+    if chunk.outdated:
+        remarks.append(words.outdated)
+    return _SEPARATOR.join(remarks)
+
+
+def _within(parts: Iterable[str], limit: int) -> str:
+    """Join escaped paragraphs as long as they fit; a paragraph is never cut in an entity."""
+    text = ""
+    for part in parts:
+        longer = f"{text}\n\n{part}" if text else part
+        if len(longer) > limit:
+            break
+        text = longer
+    return text

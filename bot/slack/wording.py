@@ -1,0 +1,149 @@
+"""The bot's own words, in French and in English, and the choice between them. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Language = Literal["fr", "en"]
+DEFAULT_LANGUAGE: Language = "fr"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Everything the bot says by itself in one language; `{…}` are filled in by `str.format`."""
+
+    sources: str
+    updated: str
+    outdated: str
+    quoted: str
+    written: str
+    degraded: str
+    more_left_out: str
+    try_next: str
+    help: str
+    outage: str
+    failure: str
+    moved_here: str
+    date: str
+    months: tuple[str, ...]
+
+    def format_date(self, moment: datetime) -> str:
+        """Return the day of a moment, in words."""
+        return self.date.format(
+            day=moment.day, month=self.months[moment.month - 1], year=moment.year
+        )
+
+
+FRENCH = Words(
+    sources="Sources",
+    updated="mis à jour le {date}",
+    outdated="page signalée comme ancienne",
+    quoted="Extraits cités mot pour mot du guide.",
+    written="Rédigé par {model} d'après ces extraits : vérifiez les sources.",
+    degraded="Recherche réduite en ce moment : la réponse peut être moins complète que d'habitude.",
+    more_left_out="La suite est dans les pages citées.",
+    try_next="Le guide ne répond pas clairement à cette question. Essayez avec d'autres mots,"
+    " ou demandez à la personne en charge du sujet.",
+    help="Bonjour ! Posez-moi une question sur la vie de l'entreprise, par exemple"
+    " « combien de jours de télétravail par semaine ? ». Je réponds avec les passages du guide,"
+    " ou je dis que je ne sais pas.",
+    outage="Je ne peux pas consulter le guide en ce moment : c'est une panne de mon côté, pas une"
+    " réponse. Reposez votre question un peu plus tard.",
+    failure="Je n'ai pas réussi à traiter cette question : c'est une erreur de mon côté."
+    " Reposez-la, ou demandez à un humain si c'est urgent.",
+    moved_here="Je n'ai pas pu répondre là où vous avez posé votre question, alors voici.",
+    date="{day} {month} {year}",
+    months=(
+        "janvier",
+        "février",
+        "mars",
+        "avril",
+        "mai",
+        "juin",
+        "juillet",
+        "août",
+        "septembre",
+        "octobre",
+        "novembre",
+        "décembre",
+    ),
+)
+
+ENGLISH = Words(
+    sources="Sources",
+    updated="updated {date}",
+    outdated="page marked as outdated",
+    quoted="Quoted word for word from the handbook.",
+    written="Written by {model} from these passages: please check the sources.",
+    degraded="Search is reduced right now: this answer may be less complete than usual.",
+    more_left_out="There is more in the pages cited.",
+    try_next="The handbook does not clearly answer this. Try other words, or ask whoever looks"
+    " after the subject.",
+    help="Hello! Ask me a question about how the company works, such as “how many days can I work"
+    " from home?”. I answer with passages of the handbook, or say that I do not know.",
+    outage="I cannot look into the handbook right now: this is an outage on my side, not an"
+    " answer. Please ask again a little later.",
+    failure="I could not handle this question: that is an error on my side. Please ask again, or"
+    " ask a human if it is urgent.",
+    moved_here="I could not reply where you asked, so here it is.",
+    date="{day} {month} {year}",
+    months=(
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ),
+)
+
+WORDS: dict[Language, Words] = {"fr": FRENCH, "en": ENGLISH}
+
+# Frequent in questions of one language, hardly ever in the other. Words of both (on, a, or) and
+# pieces of English contractions (don't, I'm) prove nothing and are left out.
+_WORD = re.compile(r"[^\W\d_]+")
+_ONLY_FRENCH = frozenset(
+    """
+    le la les un une des du de et est sont je tu il elle nous vous ils mon ma mes ta tes notre
+    votre nos vos ce cette ces qui que quoi quel quelle quels quelles comment combien pourquoi
+    quand où dans pour avec sans sur par pas ne aux se ou dois doit peut peux puis faut fait
+    faire avoir être ai ça c j l qu
+    """.split()  # noqa: SIM905 - a list of words is easier to read
+)
+_ONLY_ENGLISH = frozenset(
+    """
+    the of and is are was i you he she it we they my your our their this that these those who what
+    which how why when where in for with without from by not do does did to if must can could
+    should may have has be am will would there any much many at
+    """.split()  # noqa: SIM905
+)
+_FRENCH_LETTERS = re.compile("[àâçèéêëîïôùûœ]")
+
+
+def language_of(question: str, *, otherwise: str = DEFAULT_LANGUAGE) -> Language:
+    """Choose the language to speak to somebody who asks this.
+
+    Args:
+        question: What was asked.
+        otherwise: Used when the question does not tell; a language we do not speak counts as
+            `DEFAULT_LANGUAGE`.
+    """
+    folded = question.lower()
+    words = _WORD.findall(folded)
+    french = sum(word in _ONLY_FRENCH for word in words)
+    french += sum(1 for word in words if _FRENCH_LETTERS.search(word))
+    english = sum(word in _ONLY_ENGLISH for word in words)
+    if french > english:
+        return "fr"
+    if english > french:
+        return "en"
+    return "en" if otherwise == "en" else DEFAULT_LANGUAGE

@@ -1,0 +1,59 @@
+"""Opens the database for the bot's own tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from ingest import ConfigurationError
+
+BUSY_TIMEOUT_MS = 2_000
+"""Below the 3 s in which Slack wants an acknowledgement: a question that cannot be stored in time
+is not acknowledged, and Slack sends it again."""
+
+
+def open_engine(database_url: str) -> Engine:
+    """Connect to the database of `DATABASE_URL`; its folder is made if it is missing.
+
+    On SQLite every transaction takes the write lock at once: nearly all of ours write, and a
+    transaction that starts by reading can fail half-way when somebody else writes in between.
+
+    Raises:
+        ConfigurationError: If the URL is not one.
+    """
+    try:
+        url = make_url(database_url)
+    except ArgumentError as error:
+        raise ConfigurationError(
+            "DATABASE_URL is not a database URL; it looks like sqlite:///data/manuel.db"
+        ) from error
+    if url.get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True)
+    if url.database:
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url)
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_immediate)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    # The driver's own, implicit BEGIN would be a deferred one.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (
+        f"busy_timeout = {BUSY_TIMEOUT_MS}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_immediate(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

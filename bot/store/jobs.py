@@ -1,0 +1,348 @@
+"""The durable queue: one row per accepted question, moved on by short transactions.
+
+    pending -> running -> answered -> delivering -> done
+                  |           |            |
+                  +-----------+------------+-> failed
+
+`running` and `delivering` are held under a lease by one process; when its lease ends without
+being renewed the process is taken for dead, and any other may claim the job.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    and_,
+    case,
+    delete,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from bot.errors import JobStoreError
+from bot.store.tables import jobs
+
+LEASE_S = 30.0
+"""How long a job of a process that died waits for another one."""
+
+
+class JobState(StrEnum):
+    """Where a question stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    ANSWERED = "answered"
+    DELIVERING = "delivering"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One of the two kinds of work: what waits for it, and what it is called while under way."""
+
+    waiting: JobState
+    working: JobState
+    counter: str
+    """Column that counts how often it was begun."""
+
+
+ANSWER = Stage(JobState.PENDING, JobState.RUNNING, "attempts")
+DELIVER = Stage(JobState.ANSWERED, JobState.DELIVERING, "deliveries")
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A question as accepted from Slack.
+
+    Attributes:
+        message_ts: Of the message that asks; with team and channel it names the question.
+        thread_ts: Root of the thread to answer in.
+        question: Readable text; "" when somebody called the bot and asked nothing.
+    """
+
+    event_id: str
+    team_id: str
+    channel_id: str
+    message_ts: str
+    thread_ts: str
+    user_id: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A row of the queue.
+
+    Attributes:
+        message: The rendered outcome (JSON) from `answered` until the job ends, else None.
+        question: None once the job has ended.
+        attempts: How often answering was begun, this time included.
+        deliveries: How often delivery was begun, this time included.
+        uncertain: A post was tried, and nobody knows whether Slack took it.
+        created_at: Seconds since the epoch.
+    """
+
+    job_id: str
+    team_id: str
+    channel_id: str
+    message_ts: str
+    thread_ts: str
+    user_id: str
+    question: str | None
+    message: str | None
+    outcome: str | None
+    state: JobState
+    attempts: int
+    deliveries: int
+    uncertain: bool
+    created_at: float
+    posted_channel: str | None
+    posted_ts: str | None
+    failure: str | None
+
+
+class JobStore:
+    """Reads and moves jobs; safe to share between threads.
+
+    Every method raises `JobStoreError` when the database cannot be used now.
+
+    Args:
+        owner: Names this process; new for every start.
+        lease_s: See `LEASE_S`; `renew` must be called well within it.
+        now: Clock in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        owner: str | None = None,
+        lease_s: float = LEASE_S,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._engine = engine
+        self._owner = owner or uuid.uuid4().hex
+        self._now = now
+        self.lease_s = lease_s
+
+    def accept(self, new: NewJob) -> str | None:
+        """Store a question.
+
+        Returns:
+            Its job_id, or None when this event or this message is known already.
+        """
+        job_id = uuid.uuid4().hex
+        now = self._now()
+        values = {
+            "job_id": job_id,
+            "event_id": new.event_id,
+            "team_id": new.team_id,
+            "channel_id": new.channel_id,
+            "message_ts": new.message_ts,
+            "thread_ts": new.thread_ts,
+            "user_id": new.user_id,
+            "question": new.question,
+            "state": JobState.PENDING,
+            "due_at": now,
+            "created_at": now,
+        }
+        try:
+            with self._transaction() as connection:
+                connection.execute(insert(jobs).values(values))
+        except JobStoreError as error:
+            if isinstance(error.__cause__, IntegrityError) and self._knows(new):
+                return None
+            raise
+        return job_id
+
+    def claim(self, stage: Stage) -> Job | None:
+        """Take the job that has waited longest for this stage, or one whose holder died."""
+        now = self._now()
+        waiting = and_(jobs.c.state == stage.waiting, jobs.c.due_at <= now)
+        orphaned = and_(jobs.c.state == stage.working, jobs.c.lease_until < now)
+        chosen = (
+            select(jobs.c.job_id)
+            .where(or_(waiting, orphaned))
+            .order_by(jobs.c.due_at, jobs.c.created_at)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+        # The right-hand sides see the row as it was: a job found in mid-delivery may be posted.
+        uncertain = case((jobs.c.state == JobState.DELIVERING, True), else_=jobs.c.uncertain)
+        values = {
+            "state": stage.working,
+            "owner": self._owner,
+            "lease_until": now + self.lease_s,
+            "uncertain": uncertain,
+            stage.counter: jobs.c[stage.counter] + 1,
+        }
+        statement = update(jobs).where(jobs.c.job_id == chosen).values(values).returning(jobs)
+        with self._transaction() as connection:
+            row = connection.execute(statement).one_or_none()
+        return None if row is None else _job(row)
+
+    def renew(self, job_ids: Sequence[str]) -> None:
+        """Extend the leases of these jobs, as far as this process still holds them."""
+        self._change(jobs.c.job_id.in_(job_ids), lease_until=self._now() + self.lease_s)
+
+    def answered(self, job_id: str, *, outcome: str, message: str) -> bool:
+        """Keep the outcome, before anything is posted.
+
+        Returns:
+            False when another process has taken the job over; its outcome counts.
+        """
+        return self._change(
+            and_(jobs.c.job_id == job_id, jobs.c.state == JobState.RUNNING),
+            state=JobState.ANSWERED,
+            outcome=outcome,
+            message=message,
+            due_at=self._now(),
+            owner=None,
+            lease_until=None,
+        )
+
+    def hold(self, job_id: str) -> bool:
+        """Renew the lease right before a post; False when the job is no longer ours."""
+        return self._change(
+            and_(jobs.c.job_id == job_id, jobs.c.state == JobState.DELIVERING),
+            lease_until=self._now() + self.lease_s,
+        )
+
+    def hand_back(
+        self,
+        job_id: str,
+        *,
+        delay_s: float = 0.0,
+        uncertain: bool | None = None,
+        counted: bool = True,
+    ) -> bool:
+        """Let go of a job so that its stage is begun again after `delay_s`.
+
+        Args:
+            job_id: Which.
+            delay_s: Seconds to wait at least.
+            uncertain: New value of `Job.uncertain`; None leaves it.
+            counted: False when the attempt was cut short by us and is none of the job's fault.
+        """
+        running = jobs.c.state == JobState.RUNNING
+        waiting = case((running, JobState.PENDING.value), else_=JobState.ANSWERED.value)
+        attempts = (
+            jobs.c.attempts
+            if counted
+            else case((running, jobs.c.attempts - 1), else_=jobs.c.attempts)
+        )
+        changed = {} if uncertain is None else {"uncertain": uncertain}
+        return self._change(
+            jobs.c.job_id == job_id,
+            state=waiting,
+            attempts=attempts,
+            due_at=self._now() + delay_s,
+            owner=None,
+            lease_until=None,
+            **changed,
+        )
+
+    def done(self, job_id: str, *, channel_id: str, ts: str) -> None:
+        """Record where the outcome stands; what was asked and answered is forgotten."""
+        self._end(job_id, state=JobState.DONE, posted_channel=channel_id, posted_ts=ts)
+
+    def failed(self, job_id: str, *, reason: str) -> None:
+        """Record that nobody can be told, and why."""
+        self._end(job_id, state=JobState.FAILED, failure=reason[:120])
+
+    def age_s(self, job: Job) -> float:
+        """Return how long ago the question was accepted."""
+        return self._now() - job.created_at
+
+    def get(self, job_id: str) -> Job | None:
+        """Return one job."""
+        with self._transaction() as connection:
+            row = connection.execute(select(jobs).where(jobs.c.job_id == job_id)).one_or_none()
+        return None if row is None else _job(row)
+
+    def counts(self) -> dict[JobState, int]:
+        """Count the jobs in each state; states without jobs are absent."""
+        statement = select(jobs.c.state, func.count()).group_by(jobs.c.state)
+        with self._transaction() as connection:
+            return {JobState(state): count for state, count in connection.execute(statement)}
+
+    def forget_finished(self, *, older_than_s: float) -> int:
+        """Delete jobs that ended so long ago; returns how many."""
+        limit = self._now() - older_than_s
+        with self._transaction() as connection:
+            return connection.execute(delete(jobs).where(jobs.c.finished_at < limit)).rowcount
+
+    def _knows(self, new: NewJob) -> bool:
+        same_message = and_(
+            jobs.c.team_id == new.team_id,
+            jobs.c.channel_id == new.channel_id,
+            jobs.c.message_ts == new.message_ts,
+        )
+        known = select(jobs.c.job_id).where(or_(jobs.c.event_id == new.event_id, same_message))
+        with self._transaction() as connection:
+            return connection.execute(known.limit(1)).first() is not None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except SQLAlchemyError as error:
+            raise JobStoreError(f"cannot use the job queue: {type(error).__name__}") from error
+
+    def _end(self, job_id: str, **values: Any) -> None:
+        self._change(
+            jobs.c.job_id == job_id,
+            question=None,
+            message=None,
+            owner=None,
+            lease_until=None,
+            uncertain=false(),
+            finished_at=self._now(),
+            **values,
+        )
+
+    def _change(self, condition: ColumnElement[bool], **values: Any) -> bool:
+        statement = update(jobs).where(condition, jobs.c.owner == self._owner).values(values)
+        with self._transaction() as connection:
+            return connection.execute(statement).rowcount > 0
+
+
+def _job(row: Row[Any]) -> Job:
+    return Job(
+        job_id=row.job_id,
+        team_id=row.team_id,
+        channel_id=row.channel_id,
+        message_ts=row.message_ts,
+        thread_ts=row.thread_ts,
+        user_id=row.user_id,
+        question=row.question,
+        message=row.message,
+        outcome=row.outcome,
+        state=JobState(row.state),
+        attempts=row.attempts,
+        deliveries=row.deliveries,
+        uncertain=row.uncertain,
+        created_at=row.created_at,
+        posted_channel=row.posted_channel,
+        posted_ts=row.posted_ts,
+        failure=row.failure,
+    )

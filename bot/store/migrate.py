@@ -1,0 +1,33 @@
+"""Brings the bot's tables up to date. They outlive upgrades, unlike the index."""
+
+from __future__ import annotations
+
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+from sqlalchemy import Engine
+
+from ingest import SchemaVersionError
+
+VERSION_TABLE = "bot_schema_version"
+"""Apart from the index's own, so that either side can be upgraded alone."""
+
+
+def migrate(engine: Engine) -> None:
+    """Apply the missing migrations in one transaction; two processes may do it at once.
+
+    Raises:
+        SchemaVersionError: If the database was written by a newer version.
+    """
+    config = Config()
+    config.set_main_option("script_location", "bot.store:migrations")
+    config.set_main_option("path_separator", "os")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            raise SchemaVersionError(
+                "the database was written by a newer version of Manuel; update Manuel, or point"
+                " DATABASE_URL to another database"
+            ) from error

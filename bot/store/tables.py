@@ -1,0 +1,52 @@
+"""SQLAlchemy tables of the bot. The index's tables belong to ingest."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+# Times are seconds since the epoch: comparable in SQL on every backend.
+jobs = Table(
+    "bot_jobs",
+    metadata,
+    Column("job_id", String(32), primary_key=True),
+    Column("event_id", String(64), nullable=False),
+    Column("team_id", String(32), nullable=False),
+    Column("channel_id", String(32), nullable=False),
+    Column("message_ts", String(32), nullable=False),
+    Column("thread_ts", String(32), nullable=False),
+    Column("user_id", String(32), nullable=False),
+    # What was asked, and the rendered outcome: kept until the job ends, then cleared.
+    Column("question", Text),
+    Column("message", Text),
+    Column("outcome", String(16)),
+    Column("state", String(16), nullable=False),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("deliveries", Integer, nullable=False, default=0),
+    # True when a post was tried and nobody knows whether Slack took it.
+    Column("uncertain", Boolean, nullable=False, default=False),
+    Column("owner", String(64)),
+    Column("lease_until", Float),
+    Column("due_at", Float, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("finished_at", Float),
+    Column("posted_channel", String(32)),
+    Column("posted_ts", String(32)),
+    Column("failure", String(120)),
+    UniqueConstraint("team_id", "channel_id", "message_ts", name="uq_bot_jobs_message"),
+    UniqueConstraint("event_id", name="uq_bot_jobs_event"),
+    Index("ix_bot_jobs_due", "state", "due_at"),
+    Index("ix_bot_jobs_finished", "finished_at"),
+)
