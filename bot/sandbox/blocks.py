@@ -235,6 +235,9 @@ ELEMENTS: Mapping[str, Rule] = {
         lengths={"action_id": 255, "value": 2000, "accessibility_label": 75},
         elements={"text": _PLAIN},
     ),
+    "text": Rule(required=("text",), nonempty=("text",)),
+    "link": Rule(required=("url",), nonempty=("url",)),
+    "user": Rule(required=("user_id",)),
     "plain_text_input": Rule(lengths={"action_id": 255, "placeholder.text": 150}),
 } | dict.fromkeys(_SELECTS | _MULTI_SELECTS, _SELECT)
 
@@ -244,7 +247,7 @@ _CONFIRM = Rule(
 )
 _COMMON = Rule(lengths={"block_id": 255})
 
-_VIEW_LENGTHS = {
+VIEW_LENGTHS = {
     "title.text": 24,
     "submit.text": 24,
     "close.text": 24,
@@ -280,7 +283,7 @@ def view_problems(view: Json) -> list[str]:
     problems = []
     if kind == Surface.MODAL and "title" not in view:
         problems.append("missing required field: title")
-    for path, most in _VIEW_LENGTHS.items():
+    for path, most in VIEW_LENGTHS.items():
         problems += _length_problems(view, path, most, "/view")
     blocks = view.get("blocks")
     if not isinstance(blocks, list):

@@ -60,7 +60,10 @@ def _destination(call: Call) -> Channel:
 
 
 def _thread(call: Call, channel: Channel) -> str | None:
-    """Return the root to reply to; an unknown root is Slack's silent new message."""
+    """Return the root to reply to.
+
+    A root deleted meanwhile gives `thread_not_found` (a maintainer's word: bolt-js issue 2307).
+    """
     thread_ts = call.arguments.text("thread_ts")
     if not thread_ts:
         return None

@@ -78,6 +78,7 @@ def replies(call: Call) -> Json:
     thread = call.workspace.thread(channel, call.arguments.text("ts"))
     if not thread:
         raise MethodError("thread_not_found")
+    thread = [thread[0], *(m for m in thread[1:] if _within(call, m.ts))]
     limited = call.slack.world.limited_history
     most = LIMITED_REPLIES if limited else 1000
     page, cursor = _page(call, thread, default=most, most=most)
@@ -86,6 +87,14 @@ def replies(call: Call) -> Json:
         "has_more": bool(cursor),
         "response_metadata": {"next_cursor": cursor},
     }
+
+
+def _within(call: Call, ts: str) -> bool:
+    """Say whether a time stamp lies between the call's `oldest` and `latest`."""
+    oldest, latest = call.arguments.text("oldest"), call.arguments.text("latest")
+    if call.arguments.flag("inclusive"):
+        return (not oldest or ts >= oldest) and (not latest or ts <= latest)
+    return (not oldest or ts > oldest) and (not latest or ts < latest)
 
 
 def _need(call: Call, scope: str) -> None:
