@@ -19,7 +19,7 @@ from ingest.parsing import parse
 from ingest.progress import Progress, ProgressEvent, Stage, ignore_progress
 from ingest.records import Chunk, IngestReport, Page, RawPage, SkippedPage, text_hash
 from ingest.sources.base import Entry, Listing, Source
-from ingest.vectors import VectorCache
+from ingest.vector_cache import VectorCache
 
 logger = logging.getLogger(__name__)
 
