@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 
 STOP_LIMIT_S = 20.0
 """How long a stop waits for jobs under way; service managers kill after 30 to 90 s."""
+PING_EVERY_S = 5.0
+"""Also how long a connection that broke without a word goes unnoticed."""
 RETRIES = 3
 LONGEST_PAUSE_S = 30.0
 
@@ -156,14 +158,16 @@ class SlackApp:
     async def _start(self) -> None:
         identity = await self._identify()
         bolt = build_bolt(self._client, self._bot_token, identity, self._workers.accept)
-        self._handler = AsyncSocketModeHandler(bolt, self._app_token, logger=_library_log())
+        self._handler = AsyncSocketModeHandler(
+            bolt, self._app_token, logger=_library_log(), ping_interval=PING_EVERY_S
+        )
         # Asked for here because the library would ask for ever, whatever Slack answers.
         self._handler.client.wss_uri = await _until_reachable(
             self._handler.client.issue_new_wss_url, "SLACK_APP_TOKEN"
         )
         self._workers.start()
         await self._handler.connect_async()  # type: ignore[no-untyped-call] # Bolt's
-        log.info("connected to workspace %s as %s", identity.team_id, identity.bot_user_id)
+        log.info("connected", extra={"team_id": identity.team_id, "bot": identity.bot_user_id})
 
     async def _identify(self) -> Identity:
         async def auth_test() -> Any:
@@ -247,7 +251,13 @@ def _required(secret: SecretStr | None, name: str, prefix: str) -> str:
 
 
 def _library_log() -> logging.Logger:
-    """Return the logger of Slack's libraries, which at DEBUG would write what people say."""
-    library_log = logging.getLogger("bot.slack.library")
-    library_log.setLevel(logging.INFO)
+    """Return the logger of Slack's libraries: warnings only, below they write what people say."""
+    library_log = logging.getLogger("slack_bolt.manuel")
+    library_log.setLevel(logging.WARNING)
+    library_log.addFilter(_is_news)
     return library_log
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    # Bolt finds our own SLACK_BOT_TOKEN in the environment, and says that it will not use it.
+    return "`token` will be unused" not in record.getMessage()

@@ -79,7 +79,10 @@ class SlackDelivery:
         except DeliveryRefused as refusal:
             if refusal.reason not in _PLACE_CLOSED:
                 raise
-            log.warning("job %s: %s, answering in a DM", job.job_id, refusal.reason)
+            log.warning(
+                "the place is closed: answering in a direct message",
+                extra={"job_id": job.job_id, "reason": refusal.reason},
+            )
         words = WORDS[language_of(job.question or "")]
         moved = with_notice(message, words.moved_here)
         return await self._send(job, moved, channel=job.user_id)
@@ -99,7 +102,10 @@ class SlackDelivery:
             try:
                 page = await self._replies(job, cursor)
             except DeliveryRefused as refusal:
-                log.info("job %s: cannot look for the answer: %s", job.job_id, refusal.reason)
+                log.warning(
+                    "cannot look whether the answer was posted: posting it",
+                    extra={"job_id": job.job_id, "reason": refusal.reason},
+                )
                 return None
             except DeliveryUncertain as error:
                 raise DeliveryDelayed(str(error)) from error
@@ -116,7 +122,10 @@ class SlackDelivery:
         except DeliveryRefused as refusal:
             if refusal.reason not in _BLOCKS_REFUSED:
                 raise
-            log.error("job %s: %s, posting plain text", job.job_id, refusal.reason)
+            log.error(
+                "blocks refused: posting plain text",
+                extra={"job_id": job.job_id, "reason": refusal.reason},
+            )
         plain = Message(message.text, ())
         return await self._send(job, plain, channel=job.channel_id, thread_ts=job.thread_ts)
 

@@ -90,9 +90,9 @@ class Workers:
         """
         job_id = await self._in_database(self._store.accept, question)
         if job_id is None:
-            log.info("event %s: known already", question.event_id)
+            log.info("event known already", extra={"event_id": question.event_id})
             return
-        log.info("event %s: accepted as job %s", question.event_id, job_id)
+        log.info("question accepted", extra={"event_id": question.event_id, "job_id": job_id})
         self._wake[ANSWER].set()
 
     def start(self) -> None:
@@ -134,11 +134,16 @@ class Workers:
             try:
                 await step(job)
             except JobStoreError as error:
-                log.warning("job %s: %s; its lease will run out", job.job_id, error)
+                log.warning("%s; its lease will run out", error, extra={"job_id": job.job_id})
             except Exception as error:  # noqa: BLE001 - the rim of a job: one must not end the rest
                 # The message of an unknown error may quote what was asked; its traceback does not.
                 where = "".join(traceback.format_tb(error.__traceback__))
-                log.error("job %s: unexpected %s\n%s", job.job_id, type(error).__name__, where)
+                log.error(
+                    "unexpected %s\n%s",
+                    type(error).__name__,
+                    where,
+                    extra={"job_id": job.job_id},
+                )
                 await self._unless_down(self._begin_again, job, stage)
             finally:
                 self._held.pop(job.job_id, None)
@@ -170,7 +175,7 @@ class Workers:
         if not question:
             return "help", render_notice(words.help)
         if job.attempts > MAX_ATTEMPTS:
-            log.error("job %s: given up after %d attempts", job.job_id, MAX_ATTEMPTS)
+            log.error("given up after %d attempts", MAX_ATTEMPTS, extra={"job_id": job.job_id})
             return "failure", render_notice(words.failure)
         loop = asyncio.get_running_loop()
         try:
@@ -179,7 +184,7 @@ class Workers:
             )
         except HandbookError as error:
             # Never an abstention: the handbook may well know.
-            log.error("job %s: outage, %s", job.job_id, type(error).__name__)
+            log.error("outage: %s", type(error).__name__, extra={"job_id": job.job_id})
             return "outage", render_notice(words.outage)
         words = WORDS[language_of(question, otherwise=outcome.language)]
         kind = "answer" if isinstance(outcome, GroundedAnswer) else "abstention"
@@ -198,18 +203,21 @@ class Workers:
         except DeliveryUncertain as error:
             await self._retry(job, error, uncertain=True)
         except DeliveryRefused as error:
-            log.error("job %s: %s", job.job_id, error)
+            log.error("not delivered: %s", error, extra={"job_id": job.job_id})
             await self._in_database(self._store.failed, job.job_id, reason=error.reason)
         else:
             if posted is not None:
                 await self._in_database(
                     self._store.done, job.job_id, channel_id=posted.channel_id, ts=posted.ts
                 )
-                log.info("job %s: %s posted", job.job_id, job.outcome)
+                log.info(
+                    "outcome posted",
+                    extra={"job_id": job.job_id, "outcome": job.outcome, "ts": posted.ts},
+                )
 
     async def _post(self, job: Job, message: Message) -> Posted | None:
         if not await self._in_database(self._store.hold, job.job_id):
-            log.warning("job %s: taken over by another process", job.job_id)
+            log.warning("taken over by another process", extra={"job_id": job.job_id})
             return None
         return await self._delivery.post(job, message)
 
@@ -221,13 +229,13 @@ class Workers:
         wait_s: float | None = None,
         uncertain: bool | None = None,
     ) -> None:
-        log.warning("job %s: %s", job.job_id, error)
+        log.warning("not delivered yet: %s", error, extra={"job_id": job.job_id})
         delay_s = max(wait_s or 0.0, _backoff_s(job.deliveries))
         await self._in_database(self._redeliver, job, delay_s=delay_s, uncertain=uncertain)
 
     def _redeliver(self, job: Job, *, delay_s: float, uncertain: bool | None) -> None:
         if self._store.age_s(job) > GIVE_UP_AFTER_S:
-            log.error("job %s: could not be delivered for too long", job.job_id)
+            log.error("could not be delivered for too long", extra={"job_id": job.job_id})
             self._store.failed(job.job_id, reason="undeliverable")
         else:
             self._store.hand_back(job.job_id, delay_s=delay_s, uncertain=uncertain)
@@ -235,8 +243,9 @@ class Workers:
     def _begin_again(self, job: Job, stage: Stage) -> None:
         if stage is DELIVER:
             self._redeliver(job, delay_s=_backoff_s(job.deliveries), uncertain=True)
-        else:
-            self._store.hand_back(job.job_id, delay_s=_backoff_s(job.attempts))
+            return
+        last = job.attempts >= MAX_ATTEMPTS  # the next one only says so
+        self._store.hand_back(job.job_id, delay_s=0.0 if last else _backoff_s(job.attempts))
 
     async def _renew(self) -> None:
         while True:
