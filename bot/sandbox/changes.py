@@ -61,7 +61,7 @@ class ChangeLog:
                 await published.wait()
 
     async def wait_until(self, found: Callable[[], T | None], *, timeout_s: float) -> T:
-        """Return the first value of `found()` that is not None or False, asked after each change.
+        """Return the first true value of `found()`, asked again after each change.
 
         Raises:
             TimeoutError: After `timeout_s` seconds of real time.
@@ -70,6 +70,6 @@ class ChangeLog:
             while True:
                 published = self._published
                 value = found()
-                if value is not None and value is not False:
+                if value:
                     return value
                 await published.wait()

@@ -229,6 +229,7 @@ class SocketMode:
         connection = self._random.choice(self.connections)
         sent = Attempt(str(uuid.uuid4()), connection.number, self._world.clock.now())
         delivery.attempts.append(sent)
+        self._world.changes.publish("delivery", number=delivery.number, state=delivery.state)
         waiting = self._envelopes[sent.envelope_id] = _Waiting(delivery, sent)
         envelope: dict[str, Any] = {
             "envelope_id": sent.envelope_id,
