@@ -6,7 +6,9 @@ from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 
+from bot.errors import JobStoreError
 from ingest import SchemaVersionError
 
 VERSION_TABLE = "bot_schema_version"
@@ -18,16 +20,22 @@ def migrate(engine: Engine) -> None:
 
     Raises:
         SchemaVersionError: If the database was written by a newer version.
+        JobStoreError: If it cannot be opened.
     """
     config = Config()
     config.set_main_option("script_location", "bot.store:migrations")
     config.set_main_option("path_separator", "os")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        try:
+    try:
+        with engine.begin() as connection:
+            config.attributes["connection"] = connection
             command.upgrade(config, "head")
-        except CommandError as error:
-            raise SchemaVersionError(
-                "the database was written by a newer version of Manuel; update Manuel, or point"
-                " DATABASE_URL to another database"
-            ) from error
+    except CommandError as error:
+        raise SchemaVersionError(
+            "the database was written by a newer version of Manuel; update Manuel, or point"
+            " DATABASE_URL to another database"
+        ) from error
+    except SQLAlchemyError as error:
+        raise JobStoreError(
+            f"the database of DATABASE_URL cannot be opened ({type(error).__name__}); check that"
+            " it is a database and that its folder may be written"
+        ) from error

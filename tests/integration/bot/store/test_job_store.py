@@ -1,0 +1,316 @@
+"""The queue of questions on a real SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, inspect, text
+
+from bot.errors import JobStoreError
+from bot.store import ANSWER, DELIVER, JobState, JobStore, NewJob, migrate, open_engine
+from bot.store.tables import metadata
+from ingest import ConfigurationError, SchemaVersionError
+
+QUESTION = NewJob(
+    event_id="Ev1",
+    team_id="T1",
+    channel_id="C1",
+    message_ts="1796000000.000100",
+    thread_ts="1796000000.000100",
+    user_id="U1",
+    question="combien de jours ?",
+)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = open_engine(f"sqlite:///{tmp_path / 'deep' / 'manuel.db'}")
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def store(engine: Engine, clock: Clock) -> JobStore:
+    return JobStore(engine, owner="one", lease_s=30, now=clock)
+
+
+@pytest.fixture
+def other(engine: Engine, clock: Clock) -> JobStore:
+    return JobStore(engine, owner="two", lease_s=30, now=clock)
+
+
+def numbered(n: int) -> NewJob:
+    return replace(QUESTION, event_id=f"Ev{n}", message_ts=f"{n}.0", thread_ts=f"{n}.0")
+
+
+def accepted(store: JobStore, question: NewJob = QUESTION) -> str:
+    job_id = store.accept(question)
+    assert job_id is not None
+    return job_id
+
+
+def test_a_question_passes_through_every_state_and_its_words_are_forgotten(
+    store: JobStore,
+) -> None:
+    job_id = accepted(store)
+    running = store.claim(ANSWER)
+    assert running is not None
+    assert (running.question, running.state) == ("combien de jours ?", JobState.RUNNING)
+    assert store.answered(job_id, outcome="answer", message='{"text": "deux"}')
+    delivering = store.claim(DELIVER)
+    assert delivering is not None
+    assert (delivering.message, delivering.uncertain) == ('{"text": "deux"}', False)
+    assert store.hold(job_id)
+    store.done(job_id, channel_id="C1", ts="2.0")
+
+    done = store.get(job_id)
+    assert done is not None
+    assert (done.state, done.posted_channel, done.posted_ts) == (JobState.DONE, "C1", "2.0")
+    assert (done.question, done.message) == (None, None)
+    assert store.claim(ANSWER) is None
+    assert store.claim(DELIVER) is None
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        QUESTION,
+        replace(QUESTION, message_ts="9.9"),
+        replace(QUESTION, event_id="Ev2"),
+    ],
+)
+def test_a_known_event_or_message_is_not_accepted_again(store: JobStore, again: NewJob) -> None:
+    accepted(store)
+
+    assert store.accept(again) is None
+    assert store.counts() == {JobState.PENDING: 1}
+
+
+def test_the_same_ts_in_another_channel_or_workspace_is_another_question(store: JobStore) -> None:
+    accepted(store)
+    accepted(store, replace(QUESTION, event_id="Ev2", channel_id="C2"))
+    accepted(store, replace(QUESTION, event_id="Ev3", team_id="T2"))
+
+    assert store.counts() == {JobState.PENDING: 3}
+
+
+def test_a_finished_question_is_still_known(store: JobStore) -> None:
+    job_id = accepted(store)
+    store.claim(ANSWER)
+    store.failed(job_id, reason="account_inactive")
+
+    assert store.accept(QUESTION) is None
+    failed = store.get(job_id)
+    assert failed is not None
+    assert (failed.state, failed.failure, failed.question) == (
+        JobState.FAILED,
+        "account_inactive",
+        None,
+    )
+
+
+def test_a_job_is_claimed_by_one_process_only_and_in_order(
+    store: JobStore, other: JobStore, clock: Clock
+) -> None:
+    first = accepted(store, numbered(1))
+    clock.now += 1
+    second = accepted(store, numbered(2))
+
+    claims = [store.claim(ANSWER), other.claim(ANSWER), store.claim(ANSWER)]
+
+    assert [job and job.job_id for job in claims] == [first, second, None]
+
+
+def test_concurrent_claims_never_share_a_job(engine: Engine) -> None:
+    stores = [JobStore(engine, lease_s=30) for _ in range(4)]
+    for n in range(40):
+        accepted(stores[0], numbered(n))
+
+    def drain(store: JobStore) -> list[str]:
+        mine = []
+        while (job := store.claim(ANSWER)) is not None:
+            mine.append(job.job_id)
+        return mine
+
+    with ThreadPoolExecutor(4) as pool:
+        taken = [job_id for mine in pool.map(drain, stores) for job_id in mine]
+
+    assert len(taken) == len(set(taken)) == 40
+
+
+def test_the_jobs_of_a_dead_process_are_taken_over_once_its_lease_ends(
+    store: JobStore, other: JobStore, clock: Clock
+) -> None:
+    job_id = accepted(store)
+    store.claim(ANSWER)
+    clock.now += 29
+    assert other.claim(ANSWER) is None
+    store.renew([job_id])
+    clock.now += 29
+    assert other.claim(ANSWER) is None
+    clock.now += 2
+
+    taken = other.claim(ANSWER)
+
+    assert taken is not None
+    assert taken.attempts == 2
+    # The first one was only asleep: what it brings now is dropped.
+    assert not store.answered(job_id, outcome="answer", message="{}")
+    assert other.answered(job_id, outcome="answer", message="{}")
+
+
+def test_a_delivery_taken_over_may_have_been_posted(
+    store: JobStore, other: JobStore, clock: Clock
+) -> None:
+    job_id = accepted(store)
+    store.claim(ANSWER)
+    store.answered(job_id, outcome="answer", message="{}")
+    store.claim(DELIVER)
+    clock.now += 31
+
+    taken = other.claim(DELIVER)
+
+    assert taken is not None
+    assert taken.uncertain
+    assert not store.hold(job_id)
+    assert other.hold(job_id)
+
+
+def test_a_job_handed_back_waits_for_its_time(store: JobStore, clock: Clock) -> None:
+    job_id = accepted(store)
+    store.claim(ANSWER)
+    store.answered(job_id, outcome="answer", message="{}")
+    store.claim(DELIVER)
+    store.hand_back(job_id, delay_s=5, uncertain=True)
+
+    assert store.claim(DELIVER) is None
+    clock.now += 5
+    again = store.claim(DELIVER)
+    assert again is not None
+    assert (again.deliveries, again.uncertain) == (2, True)
+
+
+def test_an_attempt_cut_short_by_a_stop_does_not_count(store: JobStore) -> None:
+    job_id = accepted(store)
+    for _ in range(5):
+        job = store.claim(ANSWER)
+        assert job is not None
+        assert job.attempts == 1
+        store.hand_back(job_id, counted=False)
+
+
+def test_old_ends_are_forgotten_and_nothing_else(store: JobStore, clock: Clock) -> None:
+    ended = accepted(store, numbered(1))
+    store.claim(ANSWER)
+    store.failed(ended, reason="x")
+    waiting = accepted(store, numbered(2))
+    clock.now += 1_000
+
+    assert store.forget_finished(older_than_s=2_000) == 0
+    assert store.forget_finished(older_than_s=500) == 1
+    assert store.get(ended) is None
+    assert store.get(waiting) is not None
+
+
+def test_any_question_text_can_be_stored(store: JobStore) -> None:
+    nasty = "'; DROP TABLE bot_jobs; --\n🦆 " + "x" * 20_000
+    job_id = accepted(store, replace(QUESTION, question=nasty))
+
+    job = store.get(job_id)
+    assert job is not None
+    assert job.question == nasty
+
+
+def test_a_database_that_is_down_is_reported_as_such(engine: Engine, store: JobStore) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE bot_jobs"))
+
+    with pytest.raises(JobStoreError):
+        store.accept(QUESTION)
+    with pytest.raises(JobStoreError):
+        store.claim(ANSWER)
+
+
+def test_the_migrations_make_the_tables_of_the_code(engine: Engine) -> None:
+    inspector = inspect(engine)
+    for name, table in metadata.tables.items():
+        columns = {c["name"]: c["nullable"] for c in inspector.get_columns(name)}
+        assert columns == {c.name: c.nullable for c in table.columns}
+        assert {i["name"] for i in inspector.get_indexes(name)} == {i.name for i in table.indexes}
+        unique = {frozenset(c["column_names"]) for c in inspector.get_unique_constraints(name)}
+        assert unique == {
+            frozenset({"team_id", "channel_id", "message_ts"}),
+            frozenset({"event_id"}),
+        }
+
+
+def test_migrating_again_keeps_what_is_there(engine: Engine, store: JobStore) -> None:
+    job_id = accepted(store)
+    migrate(engine)
+
+    assert store.get(job_id) is not None
+
+
+def test_two_processes_may_migrate_at_once(tmp_path: Path) -> None:
+    ready = threading.Barrier(4)
+    path = f"sqlite:///{tmp_path / 'manuel.db'}"
+    open_engine(path).dispose()
+
+    def start(_: int) -> None:
+        engine = open_engine(path)
+        ready.wait()
+        migrate(engine)
+        engine.dispose()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(start, range(4)))
+
+
+def test_a_database_of_a_newer_version_is_refused(engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE bot_schema_version SET version_num = '9999'"))
+
+    with pytest.raises(SchemaVersionError, match="newer"):
+        migrate(engine)
+
+
+def test_the_queue_shares_its_file_with_other_tables(engine: Engine, tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "deep" / "manuel.db")
+    journal = connection.execute("PRAGMA journal_mode").fetchone()[0]
+    connection.close()
+
+    assert journal == "wal"
+
+
+def test_a_wrong_database_url_is_a_configuration_error() -> None:
+    with pytest.raises(ConfigurationError, match="DATABASE_URL"):
+        open_engine("not a url")
+
+
+def test_a_file_that_is_no_database_is_named_as_the_problem(tmp_path: Path) -> None:
+    (tmp_path / "notes.db").write_text("these are notes " * 100)
+    engine = open_engine(f"sqlite:///{tmp_path / 'notes.db'}")
+
+    with pytest.raises(JobStoreError, match="DATABASE_URL"):
+        migrate(engine)
+    engine.dispose()
