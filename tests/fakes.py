@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Self
 
 import numpy as np
 
-from ingest.embedding.base import Vector
-from ingest.errors import EncodingFailed, LeaseHeldError, PageParseError
-from ingest.index.base import PageState
+from ingest.analysis import KeywordQuery, QueryWord, analyze_passage
+from ingest.embedding.base import Embedder, Vector
+from ingest.errors import EncodingFailed, IndexStoreError, LeaseHeldError, PageParseError
+from ingest.index.base import IndexStatus, MatchMode, PageState
 from ingest.records import (
+    PUBLIC,
     Audiences,
     Chunk,
     IngestReport,
     Page,
     RawPage,
+    ScoredChunk,
+    StoredChunk,
+    Unit,
+    UnitKind,
     text_hash,
 )
 from ingest.sources.base import Entry, Listing
@@ -185,3 +194,163 @@ class FakeIndexWriter:
     def _wrote(self, operation: str) -> None:
         self.audit(operation)
         self.writes.append(operation)
+
+
+def stored_chunk(
+    chunk_id: str,
+    *units: str | tuple[UnitKind, str] | tuple[UnitKind, str, str],
+    page: str = "page.md",
+    title: str = "Page",
+    heading: tuple[str, ...] = (),
+    language: str = "fr",
+    **fields: object,
+) -> StoredChunk:
+    """A chunk of these units, one per line: text alone is a sentence; (kind, text, context)."""
+    text, spans = "", []
+    for unit in units:
+        kind, body, *context = (UnitKind.SENTENCE, unit) if isinstance(unit, str) else unit
+        start = len(text) + bool(text)
+        text = f"{text}\n{body}" if text else body
+        spans.append(Unit(kind, start, start + len(body), context[0] if context else ""))
+    values: dict[str, object] = {
+        "source": "fake",
+        "url": None,
+        "modified_at": None,
+        "outdated": False,
+        "position": 0,
+        "context": "",
+        "page_version": "1",
+        **fields,
+    }
+    return StoredChunk(
+        chunk_id=chunk_id,
+        page=page,
+        title=title,
+        language=language,
+        heading_path=heading,
+        text=text,
+        units=tuple(spans),
+        **values,  # type: ignore[arg-type]
+    )
+
+
+@dataclass
+class FakeIndexReader:
+    """Chunks in memory: BM25-like counts of shared forms, and vectors of an embedder."""
+
+    stored: Sequence[StoredChunk] = ()
+    embedder: Embedder | None = None
+    audiences: Mapping[str, Audiences] = field(default_factory=dict)
+    failing: bool = False
+
+    def close(self) -> None:
+        self.failing = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def status(self) -> IndexStatus:
+        self._check()
+        fingerprint = self.embedder.fingerprint if self.embedder else None
+        count = len(self.stored)
+        return IndexStatus(1, count, count, count, fingerprint, ())
+
+    def keyword_ranking(
+        self,
+        query: KeywordQuery,
+        *,
+        mode: MatchMode = "any",
+        limit: int = 100,
+        audiences: Audiences = PUBLIC,
+        sources: Sequence[str] | None = None,
+        column_weights: tuple[float, float, float, float] | None = None,
+    ) -> list[ScoredChunk]:
+        self._check()
+        ranking = []
+        for chunk in self._visible(audiences, sources):
+            parts = self._contributions(query, chunk)
+            if parts and (mode == "any" or len(parts) == len(query.words)):
+                ranking.append(ScoredChunk(chunk.chunk_id, sum(parts.values())))
+        return sorted(ranking, key=lambda s: (-s.score, s.chunk_id))[:limit]
+
+    def explain_keywords(
+        self,
+        query: KeywordQuery,
+        chunk_ids: Sequence[str],
+        *,
+        audiences: Audiences = PUBLIC,
+        column_weights: tuple[float, float, float, float] | None = None,
+    ) -> dict[str, dict[str, float]]:
+        by_id = {chunk.chunk_id: chunk for chunk in self.stored}
+        return {i: self._contributions(query, by_id[i]) for i in chunk_ids if i in by_id}
+
+    def vector_ranking(
+        self,
+        vector: Vector,
+        *,
+        limit: int = 100,
+        audiences: Audiences = PUBLIC,
+        sources: Sequence[str] | None = None,
+    ) -> list[ScoredChunk]:
+        self._check()
+        scores = self.cosines(vector, [c.chunk_id for c in self._visible(audiences, sources)])
+        ranking = [ScoredChunk(chunk_id, score) for chunk_id, score in scores.items()]
+        return sorted(ranking, key=lambda s: (-s.score, s.chunk_id))[:limit]
+
+    def cosines(
+        self, vector: Vector, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
+    ) -> dict[str, float]:
+        if self.embedder is None:
+            return {}
+        chunks = [chunk for chunk in self.stored if chunk.chunk_id in set(chunk_ids)]
+        vectors = self.embedder.embed_passages([chunk.text for chunk in chunks])
+        values = (vectors @ vector).tolist()
+        return {chunk.chunk_id: value for chunk, value in zip(chunks, values, strict=True)}
+
+    def chunks(
+        self, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
+    ) -> dict[str, StoredChunk]:
+        self._check()
+        wanted = set(chunk_ids)
+        return {c.chunk_id: c for c in self._visible(audiences, None) if c.chunk_id in wanted}
+
+    def vocabulary(self) -> Mapping[str, int]:
+        self._check()
+        return Counter(term for chunk in self.stored for term in self._terms(chunk))
+
+    def languages(self) -> Mapping[str, int]:
+        return Counter(chunk.language for chunk in self.stored)
+
+    def _check(self) -> None:
+        if self.failing:
+            raise IndexStoreError("the fake index is down")
+
+    def _visible(self, audiences: Audiences, sources: Sequence[str] | None) -> list[StoredChunk]:
+        return [
+            chunk
+            for chunk in self.stored
+            if self.audiences.get(chunk.chunk_id, PUBLIC) & audiences
+            and (sources is None or chunk.source in sources)
+        ]
+
+    def _terms(self, chunk: StoredChunk) -> set[str]:
+        whole = "\n".join((chunk.title, *chunk.heading_path, chunk.context, chunk.text))
+        analyzed = analyze_passage(whole, chunk.language)
+        return set(f"{analyzed.folded} {analyzed.stems}".split())
+
+    def _contributions(self, query: KeywordQuery, chunk: StoredChunk) -> dict[str, float]:
+        terms, vocabulary, count = self._terms(chunk), self.vocabulary(), len(self.stored)
+        parts = {}
+        for word in query.words:
+            held = [t for t in _forms(word) if t in terms]
+            if held:
+                frequency = max(vocabulary.get(t, 0) for t in held)
+                parts[word.surface] = math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
+        return parts
+
+
+def _forms(word: QueryWord) -> list[str]:
+    return [t for form in (word, *word.alternatives) for t in (form.folded, *form.stems)]
