@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from types import TracebackType
+from typing import Literal, Protocol, Self
 
 from ingest.analysis import KeywordQuery
 from ingest.embedding.base import Vector
@@ -50,7 +51,22 @@ class IndexReader(Protocol):
     Every method that returns chunks filters by `audiences` inside the query: a chunk is visible
     when its page has at least one audience in common with the reader.
     Rankings are best first, ties by chunk_id.
+    Every method but `close` raises IndexNotBuiltError before the first ingest and
+    SchemaVersionError when another version wrote the database.
     """
+
+    def close(self) -> None:
+        """Give back connections and memory; also done at the end of a `with`."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
 
     def status(self) -> IndexStatus:
         """Describe the index.
@@ -78,9 +94,18 @@ class IndexReader(Protocol):
         ...
 
     def explain_keywords(
-        self, query: KeywordQuery, chunk_ids: Sequence[str]
+        self,
+        query: KeywordQuery,
+        chunk_ids: Sequence[str],
+        *,
+        audiences: Audiences = PUBLIC,
+        column_weights: tuple[float, float, float, float] | None = None,
     ) -> dict[str, dict[str, float]]:
-        """Return, per chunk, the BM25 contribution of each query word (only words that match)."""
+        """Return, per chunk, the BM25 contribution of each query word, by its surface.
+
+        Only words that match are listed; with the same weights they add up to the score of
+        `keyword_ranking`, within float error.
+        """
         ...
 
     def vector_ranking(
@@ -91,11 +116,23 @@ class IndexReader(Protocol):
         audiences: Audiences = PUBLIC,
         sources: Sequence[str] | None = None,
     ) -> list[ScoredChunk]:
-        """Rank all visible chunks by cosine with a unit vector; exact, not approximate."""
+        """Rank all visible chunks by cosine with a unit vector; exact, not approximate.
+
+        Chunks without a vector of the active model are left out; without a model, all are.
+
+        Raises:
+            EmbeddingMismatchError: If the vector has another dimension than the active model.
+        """
         ...
 
-    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of each chunk that has a vector of the active model."""
+    def cosines(
+        self, vector: Vector, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
+    ) -> dict[str, float]:
+        """Return the cosine of each visible chunk that has a vector of the active model.
+
+        Raises:
+            EmbeddingMismatchError: If the vector has another dimension than the active model.
+        """
         ...
 
     def chunks(
@@ -130,11 +167,36 @@ class PageState:
     """How many chunks it has."""
 
 
+class Lease(Protocol):
+    """A lease that is being held."""
+
+    def check(self) -> None:
+        """Make sure it is still held: long work asks between its steps.
+
+        Raises:
+            LeaseHeldError: If it ran out, whether or not somebody else has taken it.
+        """
+        ...
+
+
 class IndexWriter(Protocol):
     """The index's only way in. Every method is one short transaction."""
 
+    def close(self) -> None:
+        """Give back connections; also done at the end of a `with`."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
     def migrate(self) -> None:
-        """Bring the schema up to date.
+        """Bring the schema up to date, and the keyword index to the present analysis.
 
         Raises:
             SchemaVersionError: If the database was written by a newer version.
@@ -200,11 +262,12 @@ class IndexWriter(Protocol):
         """Remember the outcome of a sync."""
         ...
 
-    def lease(self, name: str, *, ttl_s: float) -> AbstractContextManager[None]:
+    def lease(self, name: str, *, ttl_s: float) -> AbstractContextManager[Lease]:
         """Hold a named lease, renewed in the background while the body runs.
 
         Raises:
-            LeaseHeldError: If another live process holds it. A lease whose holder died is taken
-                over once `ttl_s` has passed.
+            LeaseHeldError: If somebody else holds it, with whom and since when; also at the end
+                of a body during which it was lost. A lease whose holder died is taken over once
+                `ttl_s` has passed, or at once where the holder can be seen to be gone.
         """
         ...

@@ -1,0 +1,381 @@
+"""Reads the index in one SQLite file: FTS5 for keywords, a matrix in memory for vectors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self
+
+from pydantic import TypeAdapter
+from sqlalchemy import (
+    Connection,
+    Row,
+    TextClause,
+    bindparam,
+    column,
+    func,
+    inspect,
+    select,
+    table,
+    text,
+)
+
+from ingest.analysis import KeywordQuery
+from ingest.embedding.base import Vector
+from ingest.errors import IndexNotBuiltError, SchemaVersionError
+from ingest.index.base import IndexStatus, MatchMode, SourceStatus
+from ingest.index.fts import (
+    DEFAULT_COLUMN_WEIGHTS,
+    ColumnWeights,
+    match_expression,
+    word_expression,
+)
+from ingest.index.sqlite_engine import database_path, open_for_reading, translated_errors
+from ingest.index.tables import (
+    SCHEMA_REVISIONS,
+    SCHEMA_VERSION_TABLE,
+    chunks,
+    decode_units,
+    embedding_models,
+    embeddings,
+    index_state,
+    page_audiences,
+    pages,
+    runs,
+    storable,
+)
+from ingest.index.vectors import VectorMatrix, refreshed
+from ingest.records import PUBLIC, Audiences, IngestReport, ScoredChunk, StoredChunk
+
+_BATCH = 5_000
+"""Values in one IN list: SQLite takes 32,766 parameters."""
+
+# CROSS JOIN keeps SQLite from starting at `chunks` and probing FTS5 once per chunk.
+_RANKING = """
+    SELECT chunks.chunk_id, -bm25(chunk_terms, :w0, :w1, :w2, :w3) AS score
+    FROM chunk_terms CROSS JOIN chunks ON chunks.id = chunk_terms.rowid
+    WHERE chunk_terms MATCH :expression
+      AND chunks.page_id IN (SELECT page_id FROM page_audiences WHERE audience IN :audiences)
+"""
+_OF_SOURCES = " AND chunks.page_id IN (SELECT id FROM pages WHERE source IN :sources)"
+_BEST_FIRST = " ORDER BY score DESC, chunks.chunk_id LIMIT :limit"
+_OF_CHUNKS = " AND chunk_terms.rowid IN (SELECT id FROM chunks WHERE chunk_id IN :chunk_ids)"
+
+
+class SqliteIndexReader:
+    """Query-only view of the index in an SQLite file; see `IndexReader`.
+
+    The file may appear after the reader: until then every call says that it is not built.
+    """
+
+    def __init__(self, database_url: str) -> None:
+        self._path = database_path(database_url)
+        self._engine = open_for_reading(self._path)
+        self._lock = threading.Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Start over: nothing is known of the file."""
+        self._file: tuple[int, int] | None = None
+        self._known_schema = False
+        self._vectors: VectorMatrix | None = None
+        self._vocabulary: tuple[int, dict[str, int]] | None = None
+        self._languages: tuple[int, dict[str, int]] | None = None
+
+    def close(self) -> None:
+        """Close all connections and drop the vectors from memory."""
+        self._engine.dispose()
+        self._forget()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def status(self) -> IndexStatus:
+        """Describe the index."""
+        with self._reading() as connection:
+            sources = _source_statuses(connection)
+            if not sources:
+                raise self._not_built()
+            state = connection.execute(
+                select(
+                    index_state.c.generation,
+                    index_state.c.active_model_id,
+                    embedding_models.c.fingerprint,
+                ).select_from(index_state.outerjoin(embedding_models))
+            ).one()
+            embedded = connection.scalar(
+                select(func.count())
+                .select_from(chunks)
+                .join(embeddings, embeddings.c.text_hash == chunks.c.text_hash)
+                .where(embeddings.c.model_id == state.active_model_id)
+            )
+        return IndexStatus(
+            generation=state.generation,
+            pages=sum(source.pages for source in sources),
+            chunks=sum(source.chunks for source in sources),
+            embedded_chunks=embedded or 0,
+            fingerprint=state.fingerprint,
+            sources=sources,
+        )
+
+    def keyword_ranking(
+        self,
+        query: KeywordQuery,
+        *,
+        mode: MatchMode = "any",
+        limit: int = 100,
+        audiences: Audiences = PUBLIC,
+        sources: Sequence[str] | None = None,
+        column_weights: ColumnWeights | None = None,
+    ) -> list[ScoredChunk]:
+        """Rank chunks by BM25 over title, headings, body and stems."""
+        if not query.words or limit <= 0:
+            return []
+        expression = match_expression(query, mode)
+        parameters = _ranking_parameters(expression, audiences, column_weights)
+        parameters["limit"] = limit
+        if sources is not None:
+            parameters["sources"] = [storable(source) for source in sources]
+        statement = _with_lists(
+            _RANKING + (_OF_SOURCES if sources is not None else "") + _BEST_FIRST, parameters
+        )
+        with self._reading() as connection:
+            rows = connection.execute(statement, parameters)
+            return [ScoredChunk(chunk_id, score) for chunk_id, score in rows]
+
+    def explain_keywords(
+        self,
+        query: KeywordQuery,
+        chunk_ids: Sequence[str],
+        *,
+        audiences: Audiences = PUBLIC,
+        column_weights: ColumnWeights | None = None,
+    ) -> dict[str, dict[str, float]]:
+        """Return, per chunk, the BM25 contribution of each query word that matches."""
+        contributions: dict[str, dict[str, float]] = {}
+        with self._reading() as connection:
+            for word in query.words:
+                parameters = _ranking_parameters(word_expression(word), audiences, column_weights)
+                for batch in _batches(chunk_ids):
+                    parameters["chunk_ids"] = batch
+                    statement = _with_lists(_RANKING + _OF_CHUNKS, parameters)
+                    for chunk_id, score in connection.execute(statement, parameters):
+                        contributions.setdefault(chunk_id, {})[word.surface] = score
+        return contributions
+
+    def vector_ranking(
+        self,
+        vector: Vector,
+        *,
+        limit: int = 100,
+        audiences: Audiences = PUBLIC,
+        sources: Sequence[str] | None = None,
+    ) -> list[ScoredChunk]:
+        """Rank all visible chunks by cosine with a unit vector."""
+        return self._matrix().ranking(vector, limit=limit, audiences=audiences, sources=sources)
+
+    def cosines(
+        self, vector: Vector, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
+    ) -> dict[str, float]:
+        """Return the cosine of each visible chunk that has a vector of the active model."""
+        return self._matrix().cosines(vector, chunk_ids, audiences=audiences)
+
+    def chunks(
+        self, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
+    ) -> dict[str, StoredChunk]:
+        """Fetch chunks by id; unknown and invisible ids are absent from the result."""
+        visible = select(page_audiences.c.page_id).where(page_audiences.c.audience.in_(audiences))
+        statement = select(chunks, pages).join_from(chunks, pages).where(pages.c.id.in_(visible))
+        found: dict[str, StoredChunk] = {}
+        with self._reading() as connection:
+            for batch in _batches(chunk_ids):
+                for row in connection.execute(statement.where(chunks.c.chunk_id.in_(batch))):
+                    found[row.chunk_id] = _stored_chunk(row)
+        return found
+
+    def vocabulary(self) -> Mapping[str, int]:
+        """Map every indexed term to the number of chunks that contain it."""
+        with self._lock, self._reading() as connection:
+            generation = _generation(connection)
+            if self._vocabulary is None or self._vocabulary[0] != generation:
+                self._vocabulary = (generation, _vocabulary(connection))
+            return self._vocabulary[1]
+
+    def languages(self) -> Mapping[str, int]:
+        """Number of chunks per page language."""
+        with self._lock, self._reading() as connection:
+            generation = _generation(connection)
+            if self._languages is None or self._languages[0] != generation:
+                self._languages = (generation, _languages(connection))
+            return self._languages[1]
+
+    def _matrix(self) -> VectorMatrix:
+        # The lock comes before the transaction: a thread that waited for another one's refresh
+        # must not come with an older view of the index.
+        with self._lock, self._reading() as connection:
+            self._vectors = refreshed(connection, self._vectors)
+            return self._vectors
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """Open a transaction: everything in it is read as of one moment."""
+        self._follow_file()
+        with translated_errors(self._path), self._engine.begin() as connection:
+            if not self._known_schema:
+                self._check_schema(connection)
+                self._known_schema = True
+            yield connection
+
+    def _follow_file(self) -> None:
+        """Notice that the file is missing, or that another one was put in its place."""
+        try:
+            found = self._path.stat()
+        except OSError as error:
+            raise self._not_built() from error
+        file = (found.st_dev, found.st_ino)
+        if self._file != file:
+            self._engine.dispose()
+            self._forget()
+            self._file = file
+
+    def _check_schema(self, connection: Connection) -> None:
+        if not inspect(connection).has_table(SCHEMA_VERSION_TABLE):
+            raise self._not_built()
+        revision = connection.scalar(
+            select(column("version_num")).select_from(table(SCHEMA_VERSION_TABLE))
+        )
+        if revision == SCHEMA_REVISIONS[-1]:
+            return
+        remedy = (
+            "run `manuel ingest` to bring it up to date"
+            if revision in SCHEMA_REVISIONS
+            else "it was written by a newer version: upgrade Manuel"
+        )
+        raise SchemaVersionError(
+            f"the index {self._path} has schema {revision} and this version reads"
+            f" {SCHEMA_REVISIONS[-1]}; {remedy}"
+        )
+
+    def _not_built(self) -> IndexNotBuiltError:
+        return IndexNotBuiltError(f"there is no index in {self._path} yet: run `manuel ingest`")
+
+
+def _ranking_parameters(
+    expression: str, audiences: Audiences, column_weights: ColumnWeights | None
+) -> dict[str, Any]:
+    weights = column_weights or DEFAULT_COLUMN_WEIGHTS
+    return {
+        "expression": expression,
+        "audiences": [storable(audience) for audience in sorted(audiences)],
+        **{f"w{column}": weight for column, weight in enumerate(weights)},
+    }
+
+
+def _with_lists(sql: str, parameters: Mapping[str, Any]) -> TextClause:
+    """Return the statement with every parameter that is a list as an IN list."""
+    lists = [name for name, value in parameters.items() if isinstance(value, list)]
+    return text(sql).bindparams(*(bindparam(name, expanding=True) for name in lists))
+
+
+def _batches(values: Sequence[str]) -> Iterator[list[str]]:
+    distinct = [storable(value) for value in dict.fromkeys(values)]
+    for start in range(0, len(distinct), _BATCH):
+        yield distinct[start : start + _BATCH]
+
+
+def _generation(connection: Connection) -> int:
+    return int(connection.scalars(select(index_state.c.generation)).one())
+
+
+def _vocabulary(connection: Connection) -> dict[str, int]:
+    rows = connection.execute(text("SELECT term, doc FROM chunk_vocabulary"))
+    return {term: count for term, count in rows}
+
+
+def _languages(connection: Connection) -> dict[str, int]:
+    statement = (
+        select(pages.c.language, func.count()).join_from(chunks, pages).group_by(pages.c.language)
+    )
+    return {language: count for language, count in connection.execute(statement)}
+
+
+def _stored_chunk(row: Row[Any]) -> StoredChunk:
+    url = row.url
+    if url and row.anchor and "#" not in url:
+        url = f"{url}#{row.anchor}"
+    return StoredChunk(
+        chunk_id=row.chunk_id,
+        source=row.source,
+        page=row.path,
+        title=row.title,
+        language=row.language,
+        heading_path=tuple(row.heading_path),
+        url=url,
+        modified_at=row.modified_at,
+        outdated=row.outdated,
+        position=row.position,
+        text=row.text,
+        context=row.context,
+        units=decode_units(row.units),
+        page_version=row.content_hash,
+    )
+
+
+def _source_statuses(connection: Connection) -> tuple[SourceStatus, ...]:
+    languages: dict[str, dict[str, int]] = {}
+    for source, language, count in connection.execute(
+        select(pages.c.source, pages.c.language, func.count()).group_by(
+            pages.c.source, pages.c.language
+        )
+    ):
+        languages.setdefault(source, {})[language] = count
+    chunk_counts = {
+        source: count
+        for source, count in connection.execute(
+            select(pages.c.source, func.count()).join_from(chunks, pages).group_by(pages.c.source)
+        )
+    }
+    last_runs = _last_runs(connection)
+    return tuple(
+        SourceStatus(
+            name=name,
+            pages=sum(languages.get(name, {}).values()),
+            chunks=chunk_counts.get(name, 0),
+            languages=languages.get(name, {}),
+            last_run_at=last_runs[name].started_at if name in last_runs else None,
+            last_success_at=last_runs[name].succeeded_at if name in last_runs else None,
+            last_report=_decode_report(last_runs[name].report) if name in last_runs else None,
+        )
+        for name in sorted(languages.keys() | last_runs.keys())
+    )
+
+
+def _last_runs(connection: Connection) -> dict[str, Row[Any]]:
+    """Return the last run of each source, with the start of its last complete one."""
+    succeeded = (
+        select(runs.c.source, func.max(runs.c.started_at).label("succeeded_at"))
+        .where(runs.c.complete)
+        .group_by(runs.c.source)
+        .subquery()
+    )
+    last = select(func.max(runs.c.id)).group_by(runs.c.source)
+    statement = (
+        select(runs, succeeded.c.succeeded_at)
+        .outerjoin(succeeded, succeeded.c.source == runs.c.source)
+        .where(runs.c.id.in_(last))
+    )
+    return {row.source: row for row in connection.execute(statement)}
+
+
+def _decode_report(report: str) -> IngestReport:
+    return TypeAdapter(IngestReport).validate_json(report)
