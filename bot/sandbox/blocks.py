@@ -275,6 +275,27 @@ def block_problems(blocks: list[Json], surface: Surface) -> list[str]:
     return problems + _table_problems(blocks)
 
 
+def as_kept(blocks: list[Json]) -> list[Json]:
+    """Return blocks as Slack keeps them: with ids, and with the defaults of text objects."""
+    numbered = ({"block_id": f"b{n}"} | block for n, block in enumerate(blocks, start=1))
+    return [with_defaults(block) for block in numbered]
+
+
+def with_defaults(node: Any) -> Any:
+    """Return a value in which every text object says `emoji` or `verbatim`, as Slack answers it."""
+    if isinstance(node, list):
+        return [with_defaults(child) for child in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: with_defaults(child) for key, child in node.items()}
+    if isinstance(node.get("text"), str):
+        if node.get("type") == "plain_text":
+            return {"emoji": True} | kept
+        if node.get("type") == "mrkdwn":
+            return {"verbatim": False} | kept
+    return kept
+
+
 def view_problems(view: Json) -> list[str]:
     """Return what Slack refuses in a modal or Home view; empty when all is well."""
     kind = view.get("type")

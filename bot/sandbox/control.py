@@ -145,6 +145,7 @@ class Sandbox:
         team: str | None = None,
         files: list[Json] | None = None,
         broadcast: bool = False,
+        looking_at: list[Json] | None = None,
     ) -> Message:
         """Let somebody post a message; `text` is what they type, `@Manuel` a mention."""
         workspace = self.workspace(team)
@@ -162,17 +163,24 @@ class Sandbox:
             subtype=subtype,
             bot=person.bot,
             client_msg_id=None if person.bot else str(uuid.uuid4()),
+            app_context={"entities": looking_at} if looking_at is not None else None,
         )
         self.feed.message_posted(workspace, message)
         return message
 
     def direct_message(
-        self, user: str, text: str, thread_ts: str | None = None, *, team: str | None = None
+        self,
+        user: str,
+        text: str,
+        thread_ts: str | None = None,
+        *,
+        team: str | None = None,
+        looking_at: list[Json] | None = None,
     ) -> Message:
-        """Let somebody write to the app in a direct message."""
+        """Let somebody write to the app directly; `looking_at`: what is open beside the pane."""
         workspace = self.workspace(team)
         place = workspace.direct(workspace.user(user).user_id)
-        return self.say(user, place.channel_id, text, thread_ts, team=team)
+        return self.say(user, place.channel_id, text, thread_ts, team=team, looking_at=looking_at)
 
     def edit(self, message: Message | str, text: str, *, team: str | None = None) -> Message:
         """Let the author change a message; it is given itself or by its `ts`."""

@@ -225,7 +225,8 @@ def event_callback(workspace: Workspace, event: Json) -> Json:
 def message_event(workspace: Workspace, message: Message) -> Json:
     """Return the `message` event of a newly posted message."""
     channel = workspace.channels[message.channel_id]
-    return _posted(workspace, message) | {"channel_type": channel.kind.value}
+    event = _posted(workspace, message) | {"channel_type": channel.kind.value}
+    return event | ({"app_context": message.app_context} if message.app_context else {})
 
 
 def app_mention(workspace: Workspace, message: Message) -> Json:

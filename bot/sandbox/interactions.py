@@ -184,6 +184,7 @@ class Interactions:
         return self._interaction("view_closed", workspace, user) | {
             "view": view_json(workspace, view),
             "is_cleared": is_cleared,
+            "response_urls": [],
         }
 
     def message_shortcut(
@@ -191,9 +192,9 @@ class Interactions:
     ) -> Json:
         """Return the payload of a shortcut used on a message."""
         channel = workspace.channels[message.channel_id]
-        return self._interaction("message_action", workspace, user) | {
+        return _shortcut("message_action", workspace, callback_id) | {
+            "user": {"id": user.user_id, "name": user.name},
             "action_ts": workspace.new_ts(),
-            "callback_id": callback_id,
             "trigger_id": self.new_trigger(workspace, user.user_id),
             "channel": {"id": channel.channel_id, "name": channel_name(channel)},
             "message_ts": message.ts,
@@ -205,9 +206,9 @@ class Interactions:
 
     def global_shortcut(self, workspace: Workspace, user: User, callback_id: str) -> Json:
         """Return the payload of a global shortcut."""
-        return self._interaction("shortcut", workspace, user) | {
+        return _shortcut("shortcut", workspace, callback_id) | {
+            "user": {"id": user.user_id, "username": user.name, "team_id": workspace.team_id},
             "action_ts": workspace.new_ts(),
-            "callback_id": callback_id,
             "trigger_id": self.new_trigger(workspace, user.user_id),
         }
 
@@ -226,6 +227,17 @@ class Interactions:
             "enterprise": None,
             "is_enterprise_install": False,
         }
+
+
+def _shortcut(kind: str, workspace: Workspace, callback_id: str) -> Json:
+    return {
+        "type": kind,
+        "token": "sandbox-verification-token",
+        "team": {"id": workspace.team_id, "domain": workspace.domain},
+        "enterprise": None,
+        "is_enterprise_install": False,
+        "callback_id": callback_id,
+    }
 
 
 def channel_name(channel: Channel) -> str:

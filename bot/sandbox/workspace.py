@@ -109,6 +109,8 @@ class Message:
     streaming_state: str | None = None
     """`in_progress` or `completed` for a streamed message."""
     visible_to: str | None = None
+    app_context: Json | None = None
+    """What the person looked at while writing to the app; only the event carries it."""
     deleted: bool = False
 
 

@@ -15,6 +15,10 @@ MAX_EPHEMERAL_BYTES = 4_000
 """Source: the chat.postEphemeral page."""
 
 
+_NOT_IN_UPDATES = ("ts", "thread_ts", "parent_user_id")
+"""Keys of a message that the answer of chat.update was never seen with."""
+
+
 def post_message(call: Call) -> Json:
     """Post a message in a channel, a thread, or a person's direct message."""
     workspace = call.workspace
@@ -103,11 +107,12 @@ def update(call: Call) -> Json:
         message.metadata = content.metadata
     workspace.edited(message, workspace.bot.user_id)
     call.slack.feed.message_changed(workspace, message, previous)
+    answered = message_json(workspace, message)
     return {
         "channel": channel.channel_id,
         "ts": message.ts,
         "text": message.text,
-        "message": message_json(workspace, message),
+        "message": {k: v for k, v in answered.items() if k not in _NOT_IN_UPDATES},
     }
 
 

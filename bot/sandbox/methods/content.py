@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from bot.sandbox.arguments import Arguments, MethodError
-from bot.sandbox.blocks import MAX_MARKDOWN, Surface, block_problems
+from bot.sandbox.blocks import MAX_MARKDOWN, Surface, as_kept, block_problems
 from bot.sandbox.text import escape, unescape
 from bot.sandbox.workspace import Json
 
@@ -25,8 +25,6 @@ class Content:
     blocks: list[Json] = field(default_factory=list)
     attachments: list[Json] = field(default_factory=list)
     metadata: Json | None = None
-    has_blocks: bool = False
-    """True when blocks were given, even an empty list."""
 
 
 def read_content(arguments: Arguments) -> Content:
@@ -52,8 +50,7 @@ def read_content(arguments: Arguments) -> Content:
             "invalid_blocks", errors=problems, response_metadata={"messages": problems}
         )
     metadata = arguments.mapping("metadata", "invalid_metadata_format")
-    numbered = [{"block_id": f"b{n}"} | block for n, block in enumerate(blocks or (), start=1)]
-    return Content(_stored(text), numbered, attachments, metadata, blocks is not None)
+    return Content(_stored(text), as_kept(blocks or []), attachments, metadata)
 
 
 def _markdown(text: str) -> Content:

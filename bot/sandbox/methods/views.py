@@ -6,7 +6,7 @@ import json
 import secrets
 
 from bot.sandbox.arguments import MethodError, invalid_arguments
-from bot.sandbox.blocks import view_problems
+from bot.sandbox.blocks import as_kept, view_problems, with_defaults
 from bot.sandbox.methods.call import Call
 from bot.sandbox.payloads import view_json
 from bot.sandbox.workspace import Json, View, Workspace
@@ -68,7 +68,7 @@ def update(call: Call) -> Json:
 def new_view(workspace: Workspace, user_id: str, content: Json) -> View:
     """Make a view; nobody sees it until it is put in place."""
     view_id = workspace.world.new_id("V")
-    return View(view_id, user_id, content, _new_hash(workspace), view_id)
+    return View(view_id, user_id, _kept(content), _new_hash(workspace), view_id)
 
 
 def push_view(workspace: Workspace, user_id: str, content: Json) -> View:
@@ -83,10 +83,15 @@ def push_view(workspace: Workspace, user_id: str, content: Json) -> View:
 
 def replace(view: View, content: Json) -> None:
     """Give a view new content and a new hash; what was typed in kept blocks stays."""
-    view.content = content
+    view.content = _kept(content)
     view.hash = f"{view.hash.partition('.')[0]}.{secrets.token_hex(4)}"
-    kept = {block.get("block_id") for block in content.get("blocks", ())}
+    kept = {block["block_id"] for block in view.content["blocks"]}
     view.state = {block_id: v for block_id, v in view.state.items() if block_id in kept}
+
+
+def _kept(content: Json) -> Json:
+    texts = {k: with_defaults(content[k]) for k in ("title", "submit", "close") if k in content}
+    return content | texts | {"blocks": as_kept(content["blocks"])}
 
 
 def check_view(content: Json) -> None:
@@ -108,8 +113,7 @@ def _content(call: Call, kind: str) -> Json:
     check_view(content)
     if content.get("type") != kind:
         raise invalid_arguments(f"view must be of type `{kind}`")
-    blocks = enumerate(content["blocks"], start=1)
-    return content | {"blocks": [{"block_id": f"b{n}"} | block for n, block in blocks]}
+    return content
 
 
 def _find(call: Call) -> View | None:
