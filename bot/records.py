@@ -46,6 +46,10 @@ class Passage:
         score: Of the retriever that ordered the list; higher is better.
         legs: Rank in each leg ("keyword", "vector"), None where the leg did not return it.
         signals: Named figures behind the score (cosine, bm25 share, coverage…), for `explain`.
+        unit_cosines: Cosine of each of `chunk.units` with the question, in their order; empty
+            when the encoder did not take part.
+        unit_interactions: Token late interaction of each unit with the question, in [-1, 1];
+            empty when the encoder has no token states.
     """
 
     chunk: StoredChunk
@@ -53,6 +57,8 @@ class Passage:
     score: float
     legs: Mapping[str, int | None] = field(default_factory=dict)
     signals: Mapping[str, float] = field(default_factory=dict)
+    unit_cosines: tuple[float, ...] = ()
+    unit_interactions: tuple[float, ...] = ()
 
 
 class QuoteNotFoundError(ValueError):
@@ -88,12 +94,17 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class DraftClaim:
-    """One sentence a generator would like to say, with the quote it rests on. Unverified."""
+    """One sentence a generator would like to say, with the quote it rests on. Unverified.
+
+    Attributes:
+        score: How well the generator thinks it answers, on its own scale; higher is better.
+    """
 
     sentence: str
     chunk_id: str
     quote: str
     lead_in: str = ""
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,8 @@ class Draft:
     language: str
     confidence: float
     """In [0, 1]; 0 for nothing to say."""
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """Named figures for the support check and for `explain`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,14 @@
 """The doorway to the index: the one surface `bot` imports. Cheap to import."""
 
-from ingest.analysis import KeywordQuery, QueryWord
+from ingest.analysis import (
+    KeywordQuery,
+    QueryWord,
+    SynonymTable,
+    analyze_passage,
+    analyze_query,
+    fold,
+)
+from ingest.embedding.base import Embedder, Vector
 from ingest.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -15,6 +23,7 @@ from ingest.errors import (
     SourceError,
     SourceUnavailableError,
 )
+from ingest.index.base import IndexReader, IndexStatus, MatchMode
 from ingest.records import (
     EVERYONE,
     PUBLIC,
@@ -32,16 +41,20 @@ __all__ = [
     "PUBLIC",
     "Audiences",
     "ConfigurationError",
+    "Embedder",
     "EmbeddingError",
     "EmbeddingMismatchError",
     "EncodingFailed",
     "HandbookError",
     "IndexNotBuiltError",
+    "IndexReader",
+    "IndexStatus",
     "IndexStoreError",
     "IngestReport",
     "IngestSettings",
     "KeywordQuery",
     "LeaseHeldError",
+    "MatchMode",
     "PageParseError",
     "QueryWord",
     "SchemaVersionError",
@@ -49,6 +62,11 @@ __all__ = [
     "SourceError",
     "SourceUnavailableError",
     "StoredChunk",
+    "SynonymTable",
     "Unit",
     "UnitKind",
+    "Vector",
+    "analyze_passage",
+    "analyze_query",
+    "fold",
 ]

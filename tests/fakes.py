@@ -258,6 +258,9 @@ class FakeIndexReader:
         count = len(self.stored)
         return IndexStatus(1, count, count, count, fingerprint, ())
 
+    def active_fingerprint(self) -> str | None:
+        return self.status().fingerprint
+
     def keyword_ranking(
         self,
         query: KeywordQuery,

@@ -76,6 +76,10 @@ class IndexReader(Protocol):
         """
         ...
 
+    def active_fingerprint(self) -> str | None:
+        """Return the model whose vectors are searched, None when there is none; cheap."""
+        ...
+
     def keyword_ranking(
         self,
         query: KeywordQuery,

@@ -128,6 +128,14 @@ class SqliteIndexReader:
             sources=sources,
         )
 
+    def active_fingerprint(self) -> str | None:
+        """Return the model whose vectors are searched, None when there is none."""
+        with self._reading() as connection:
+            statement = select(embedding_models.c.fingerprint).join(
+                index_state, index_state.c.active_model_id == embedding_models.c.id
+            )
+            return connection.scalar(statement)
+
     def keyword_ranking(
         self,
         query: KeywordQuery,

@@ -1,0 +1,364 @@
+"""The `Generator` port and the generator without a model: it quotes the handbook's own words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.answering.question_types import AnswerType, asked_types, type_share
+from bot.records import Draft, DraftClaim, Passage, collapse
+from bot.retrieval.coverage import IndexedForms, idf_coverage
+from bot.retrieval.query import Query
+from ingest import StoredChunk, Unit, UnitKind, fold
+
+
+class Generator(Protocol):
+    """Writes a draft answer from passages. The gate checks it afterwards."""
+
+    @property
+    def name(self) -> str:
+        """Return "extractive" or the model's name."""
+        ...
+
+    def draft(self, query: Query, passages: Sequence[Passage]) -> Draft:
+        """Answer from these passages only.
+
+        Args:
+            query: The question, analysed.
+            passages: Best first; may be empty, which gives a draft without claims.
+
+        Raises:
+            AnswerUnavailable: If a model is down, slow or refuses.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UnitWeights:
+    """Weights of a unit's score, in units of cosine. Measured in docs/quality.md.
+
+    Attributes:
+        passage: Of the score of its passage.
+        interaction: Of token late interaction, where the encoder offers it.
+        coverage: Of the idf share of the question's words in the unit and its lead-in.
+        type_match: Of the share of asked answer types found in the unit.
+        type_missing: Penalty when a type is asked and none is found.
+        pointer: Penalty for a unit that only points elsewhere or introduces something.
+        outdated: Penalty for a page that says it is outdated.
+    """
+
+    passage: float = 0.5
+    interaction: float = 0.3
+    coverage: float = 0.0
+    type_match: float = 0.05
+    type_missing: float = 0.02
+    pointer: float = 0.02
+    outdated: float = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class QuotingLimits:
+    """How much is quoted.
+
+    Attributes:
+        passages: Passages whose units are considered.
+        windows: Windows of an answer, each from another chunk.
+        window_words: Words to which a window grows around its best unit.
+        list_words: Words up to which a whole list is kept for a question that wants a list.
+        score_gap: How far below the best a further window may score.
+        repeated: Share of words from which a window repeats an earlier one.
+    """
+
+    passages: int = 6
+    windows: int = 3
+    window_words: int = 35
+    list_words: int = 60
+    score_gap: float = 0.25
+    repeated: float = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUnit:
+    """A unit of a passage and how well it answers."""
+
+    passage: Passage
+    index: int
+    score: float
+    type_share: float | None
+
+    @property
+    def unit(self) -> Unit:
+        """Return the unit itself."""
+        return self.passage.chunk.units[self.index]
+
+
+NO_TYPED_UNIT = 0.1
+"""How far below the best the unit with an asked type is taken to be when there is none."""
+
+_POINTER = re.compile(
+    r"^\W*(?:see|voir|cf|learn more|read more|en savoir plus|pour en savoir|refer to|consulter"
+    r"|a lire|table of contents|sommaire)\b"
+)
+_WORDS = re.compile(r"\w+")
+
+
+class ExtractiveGenerator:
+    """Quotes up to three short windows, best first, each from another chunk."""
+
+    name = "extractive"
+
+    def __init__(
+        self,
+        *,
+        max_words: int = 100,
+        weights: UnitWeights | None = None,
+        limits: QuotingLimits | None = None,
+    ) -> None:
+        self._max_words = max_words
+        self._weights = weights or UnitWeights()
+        self._limits = limits or QuotingLimits()
+
+    def draft(self, query: Query, passages: Sequence[Passage]) -> Draft:
+        """Quote what answers best (see `Generator.draft`). Pure."""
+        asked = asked_types(query.text)
+        considered = passages[: self._limits.passages]
+        units = score_units(query, considered, asked=asked, weights=self._weights)
+        windows = self._choose_windows(units, asked)
+        claims = tuple(_claim(window) for window in windows)
+        language = windows[0].passage.chunk.language if windows else query.language
+        signals = _signals(units, windows)
+        return Draft(claims, language, confidence=0.0, signals=signals)
+
+    def _choose_windows(
+        self, units: Sequence[ScoredUnit], asked: frozenset[AnswerType]
+    ) -> list[Window]:
+        chosen: list[Window] = []
+        words_left = self._max_words
+        for best in units:
+            if len(chosen) == self._limits.windows:
+                break
+            if chosen and best.score < chosen[0].score - self._limits.score_gap:
+                break
+            if any(best.passage.chunk.chunk_id == w.passage.chunk.chunk_id for w in chosen):
+                continue
+            window = self._grow(best, units, asked)
+            if chosen and window.words > words_left:
+                window = Window.of(best.passage, best.index, best.index, best.score)
+            if chosen and (window.words > words_left or self._repeats(window, chosen)):
+                continue
+            chosen.append(window)
+            words_left -= window.words
+        return _prefer_newest(chosen, self._limits.repeated)
+
+    def _grow(
+        self, best: ScoredUnit, units: Sequence[ScoredUnit], asked: frozenset[AnswerType]
+    ) -> Window:
+        """Add neighbours to a unit: its whole list, the steps after it, or the better side."""
+        passage, limits = best.passage, self._limits
+        start = end = best.index
+        if best.unit.kind in (UnitKind.ITEM, UnitKind.ROW):
+            first, last = _group(passage.chunk.units, best.index)
+            if best.unit.kind is UnitKind.ITEM and asked & {AnswerType.LIST, AnswerType.HOW_TO}:
+                whole = Window.of(passage, first, last, best.score)
+                if whole.words <= limits.list_words:
+                    return whole
+        else:
+            first, last = _sentences(passage.chunk.units, best.index)
+        scores = {u.index: u.score for u in units if u.passage is passage}
+        in_order = AnswerType.HOW_TO in asked and best.unit.kind is UnitKind.ITEM
+        window = Window.of(passage, start, end, best.score)
+        while True:
+            sides = [i for i in (start - 1, end + 1) if first <= i <= last and i in scores]
+            if in_order:
+                sides = [i for i in sides if i > end]
+            sides.sort(key=lambda i: -scores[i])
+            grown = next(
+                (
+                    wider
+                    for i in sides
+                    if (wider := Window.of(passage, min(start, i), max(end, i), best.score)).words
+                    <= limits.window_words
+                ),
+                None,
+            )
+            if grown is None:
+                return window
+            window, start, end = grown, grown.start, grown.end
+
+    def _repeats(self, window: Window, chosen: Sequence[Window]) -> bool:
+        """Tell whether a window says nothing new: no word to speak of, and no other number."""
+        return any(
+            _overlap(window, other) >= self._limits.repeated and _numbers(window) <= _numbers(other)
+            for other in chosen
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Consecutive units of one passage, quoted together."""
+
+    passage: Passage
+    start: int
+    end: int
+    score: float
+    quote: str
+    lead_in: str
+
+    @classmethod
+    def of(cls, passage: Passage, start: int, end: int, score: float) -> Window:
+        """Cut the units `start` to `end` (included) out of the passage's text, verbatim."""
+        chunk = passage.chunk
+        quote = chunk.text[chunk.units[start].start : chunk.units[end].end].strip()
+        context = chunk.units[start].context.strip()
+        lead_in = "" if collapse(context) in collapse(quote) else context
+        return cls(passage, start, end, score, quote, lead_in)
+
+    @property
+    def sentence(self) -> str:
+        """Return what is shown: the lead-in, then the quote."""
+        return "\n".join(part for part in (self.lead_in, self.quote) if part)
+
+    @property
+    def words(self) -> int:
+        """Count the words shown."""
+        return len(self.sentence.split())
+
+
+def score_units(
+    query: Query,
+    passages: Sequence[Passage],
+    *,
+    asked: frozenset[AnswerType],
+    weights: UnitWeights,
+) -> list[ScoredUnit]:
+    """Score every quotable unit of the passages, best first.
+
+    Without unit cosines (no encoder) the passage's rank and the unit's coverage decide.
+    """
+    scored = [
+        ScoredUnit(passage, index, *_score(query, passage, index, asked, weights))
+        for passage in passages
+        for index, unit in enumerate(passage.chunk.units)
+        if unit.kind is not UnitKind.HEADING
+    ]
+    scored.sort(key=lambda u: (-u.score, u.passage.rank, u.index))
+    return scored
+
+
+def _score(
+    query: Query,
+    passage: Passage,
+    index: int,
+    asked: frozenset[AnswerType],
+    weights: UnitWeights,
+) -> tuple[float, float | None]:
+    chunk, unit = passage.chunk, passage.chunk.units[index]
+    text = chunk.text[unit.start : unit.end]
+    share = type_share(asked, text)
+    score = weights.type_match * (share or 0.0) - weights.type_missing * (share == 0.0)
+    score -= weights.pointer * _only_points(text) + weights.outdated * chunk.outdated
+    if passage.unit_cosines:
+        score += passage.unit_cosines[index] + weights.passage * passage.score
+        score += weights.coverage * _unit_coverage(query, chunk, unit) if weights.coverage else 0.0
+    else:
+        score += _unit_coverage(query, chunk, unit) + weights.passage / passage.rank
+    if passage.unit_interactions:
+        score += weights.interaction * passage.unit_interactions[index]
+    return score, share
+
+
+def _unit_coverage(query: Query, chunk: StoredChunk, unit: Unit) -> float:
+    heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
+    text = f"{heading}\n{unit.context}\n{chunk.text[unit.start : unit.end]}"
+    return idf_coverage(query, IndexedForms.of(text, chunk.language))
+
+
+def _only_points(text: str) -> bool:
+    stripped = text.strip()
+    return stripped.endswith((":", "?")) or bool(_POINTER.match(fold(stripped)))
+
+
+def _group(units: Sequence[Unit], index: int) -> tuple[int, int]:
+    """Return the first and last unit of the list or table around a unit."""
+    kind, context = units[index].kind, units[index].context
+    first = last = index
+    while first > 0 and (units[first - 1].kind, units[first - 1].context) == (kind, context):
+        first -= 1
+    while last + 1 < len(units) and (units[last + 1].kind, units[last + 1].context) == (
+        kind,
+        context,
+    ):
+        last += 1
+    return first, last
+
+
+def _sentences(units: Sequence[Unit], index: int) -> tuple[int, int]:
+    """Return the reach of a sentence: up to the headings around it, and a list it introduces."""
+    first = last = index
+    while first > 0 and units[first - 1].kind is not UnitKind.HEADING:
+        first -= 1
+    while last + 1 < len(units) and units[last + 1].kind is not UnitKind.HEADING:
+        last += 1
+    return first, last
+
+
+def _claim(window: Window) -> DraftClaim:
+    return DraftClaim(
+        sentence=window.sentence,
+        chunk_id=window.passage.chunk.chunk_id,
+        quote=window.quote,
+        lead_in=window.lead_in,
+        score=window.score,
+    )
+
+
+def _overlap(a: Window, b: Window) -> float:
+    """Return the share of the shorter window's distinct words that the other holds too."""
+    words_a, words_b = _distinct_words(a), _distinct_words(b)
+    shorter = min(len(words_a), len(words_b))
+    return len(words_a & words_b) / shorter if shorter else 1.0
+
+
+def _distinct_words(window: Window) -> frozenset[str]:
+    return frozenset(word for word in _WORDS.findall(fold(window.quote)) if not word.isdigit())
+
+
+def _numbers(window: Window) -> frozenset[str]:
+    return frozenset(word for word in _WORDS.findall(window.quote) if word.isdigit())
+
+
+def _prefer_newest(windows: list[Window], alike: float) -> list[Window]:
+    """Put the newer of two pages that say almost the same first; outdated pages go last."""
+    for i, earlier in enumerate(windows):
+        for j in range(i + 1, len(windows)):
+            later = windows[j]
+            if _overlap(earlier, later) >= alike / 2 and _is_newer(later, earlier):
+                windows[i], windows[j] = later, earlier
+                earlier = later
+    return windows
+
+
+def _is_newer(a: Window, b: Window) -> bool:
+    chunk_a, chunk_b = a.passage.chunk, b.passage.chunk
+    if chunk_a.outdated != chunk_b.outdated:
+        return chunk_b.outdated
+    if chunk_a.modified_at is None or chunk_b.modified_at is None:
+        return False
+    return chunk_a.modified_at > chunk_b.modified_at
+
+
+def _signals(units: Sequence[ScoredUnit], windows: Sequence[Window]) -> dict[str, float]:
+    if not units or not windows:
+        return {}
+    best = units[0]
+    wanted = [u.score for u in units if u.type_share is None or u.type_share > 0]
+    signals = {
+        "best_unit_score": best.score,
+        "margin": best.score - windows[1].score if len(windows) > 1 else 0.0,
+        "typed_gap": max(wanted, default=best.score - NO_TYPED_UNIT) - best.score,
+    }
+    if best.passage.unit_cosines:
+        signals["best_unit_cosine"] = best.passage.unit_cosines[best.index]
+    return signals

@@ -1,0 +1,161 @@
+"""The support check: the last word on whether an answer is shown, as a calibrated probability.
+
+It looks at what would be quoted, never at fusion or BM25 scores as thresholds and never at how
+long the question is. Hard rules and the figures of the model explain themselves.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bot.answering.question_types import asked_units, held_units
+from bot.records import Claim, Draft, Passage
+from bot.retrieval.query import Query
+from bot.retrieval.reranker import full_text
+from ingest import fold
+
+
+class Support(StrEnum):
+    """The three outcomes."""
+
+    ANSWER = "answer"
+    CLOSE = "close"
+    """Abstain, but pages on the subject exist."""
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class SupportModel:
+    """A logistic model on named signals, and its thresholds.
+
+    Attributes:
+        origin: Data, date and script the numbers come from.
+        intercept: Of the logit.
+        weights: Of each signal, in logits per unit of the signal; absent signals count 0.
+        answer_threshold: Probability from which an answer is shown.
+        close_threshold: `best_unit` cosine from which the subject counts as covered.
+    """
+
+    origin: str
+    intercept: float
+    weights: Mapping[str, float]
+    answer_threshold: float
+    close_threshold: float
+
+    def probability(self, signals: Mapping[str, float]) -> float:
+        """Return the probability that the answer is right, in (0, 1)."""
+        logit = self.intercept + sum(
+            weight * signals.get(name, 0.0) for name, weight in self.weights.items()
+        )
+        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
+
+
+@dataclass(frozen=True, slots=True)
+class SupportDecision:
+    """What the check decided, and why.
+
+    Attributes:
+        probability: Calibrated, in [0, 1]; shown as confidence.
+        reasons: One sentence for each rule that fired.
+        signals: What the model saw.
+    """
+
+    support: Support
+    probability: float
+    reasons: tuple[str, ...] = ()
+    signals: Mapping[str, float] = field(default_factory=dict)
+
+
+class SupportCheck:
+    """Decides whether verified claims answer the question."""
+
+    def __init__(self, model: SupportModel) -> None:
+        self._model = model
+
+    def decide(
+        self, query: Query, draft: Draft, claims: Sequence[Claim], passages: Sequence[Passage]
+    ) -> SupportDecision:
+        """Judge an answer.
+
+        Args:
+            query: The question, analysed.
+            draft: What the claims were drafted as, with the generator's signals.
+            claims: Those that passed the gate; none gives an abstention.
+            passages: All that was retrieved, best first.
+        """
+        signals = support_signals(query, draft, claims, passages)
+        reasons = hard_rules(query, claims)
+        probability = self._model.probability(signals) if claims else 0.0
+        if claims and not reasons and probability >= self._model.answer_threshold:
+            return SupportDecision(Support.ANSWER, probability, signals=signals)
+        if claims and not reasons:
+            reasons = (f"support {probability:.2f} is below {self._model.answer_threshold:.2f}",)
+        subject = signals.get("best_unit", 0.0)
+        close = bool(passages) and subject >= self._model.close_threshold
+        return SupportDecision(
+            Support.CLOSE if close else Support.NONE, probability, reasons, signals
+        )
+
+
+def support_signals(
+    query: Query, draft: Draft, claims: Sequence[Claim], passages: Sequence[Passage]
+) -> dict[str, float]:
+    """Compute what the model looks at; a signal that does not apply is absent."""
+    signals = dict(draft.signals)
+    if passages:
+        best = passages[0]
+        signals["same_page"] = sum(
+            (p.chunk.source, p.chunk.page) == (best.chunk.source, best.chunk.page)
+            for p in passages[:5]
+        ) / min(5, len(passages))
+        signals["best_unit"] = max(max(p.unit_cosines, default=0.0) for p in passages)
+        signals["cosine"] = max(p.signals.get("cosine", 0.0) for p in passages)
+        signals["coverage"] = max(p.signals.get("coverage", 0.0) for p in passages)
+    signals["entity_missing"] = _share_missing(named_things(query), claims)
+    return signals
+
+
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_CAPITALISED = re.compile(r"(?<![\w'’.-])[A-ZÀ-ÖØ-Þ][\w&-]+")
+_SENTENCE_START = re.compile(r"(?:^|[.!?…:]\s+|[«\"(]\s*)(?=[A-ZÀ-ÖØ-Þ])")
+
+
+def hard_rules(query: Query, claims: Sequence[Claim]) -> tuple[str, ...]:
+    """Return why these claims cannot answer, one sentence per rule; empty when none fires."""
+    if not claims:
+        return ("nothing that could be quoted passed the checks",)
+    quoted = "\n".join(claim.sentence for claim in claims)
+    cited = "\n".join(_cited_text(claim) for claim in claims)
+    reasons = []
+    units = asked_units(query.text)
+    if units and not units & held_units(quoted):
+        reasons.append(f"asked for a number of {'/'.join(sorted(units))}, and none is quoted")
+    years = set(_YEAR.findall(query.text)) - set(_YEAR.findall(cited))
+    if years:
+        reasons.append(f"asked about {', '.join(sorted(years))}, which no cited page mentions")
+    return tuple(reasons)
+
+
+def named_things(query: Query) -> tuple[str, ...]:
+    """Return the capitalised words of a question that are not the start of a sentence, folded."""
+    text = query.text
+    if not any(character.islower() for character in text):
+        return ()
+    starts = {match.end() for match in _SENTENCE_START.finditer(text)}
+    return tuple(
+        fold(match.group()) for match in _CAPITALISED.finditer(text) if match.start() not in starts
+    )
+
+
+def _share_missing(names: Sequence[str], claims: Sequence[Claim]) -> float:
+    cited = fold("\n".join(_cited_text(claim) for claim in claims))
+    return sum(name not in cited for name in names) / len(names) if names else 0.0
+
+
+def _cited_text(claim: Claim) -> str:
+    chunk = claim.citation.passage.chunk
+    return f"{chunk.page}\n{full_text(chunk)}"

@@ -1,0 +1,199 @@
+"""Turns a question into the query that is sent to the index: words with weights, language."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from bot.records import Question, collapse
+from ingest import (
+    Embedder,
+    IndexReader,
+    KeywordQuery,
+    QueryWord,
+    SynonymTable,
+    Vector,
+    analyze_query,
+    fold,
+)
+
+MAX_QUESTION_CHARS = 2_000
+"""What is read of a question: encoders cut far earlier, and nobody asks in more."""
+
+BM25_SATURATION = 2.2
+"""k1 + 1 with k1 = 1.2, as FTS5 has it: what one word can reach in BM25 is this times its idf."""
+
+_MIN_IDF = 0.01
+
+_FRENCH = """
+le la les l un une des du de d au aux et ou est sont c ce cet cette ces qui que quoi quel quelle
+quels quelles combien comment quand pourquoi je j tu il elle on nous vous ils elles mon ma mes ton
+ta tes son sa ses notre nos votre vos leur leurs a ai as ont dans sur pour par avec sans faut peut
+puis dois doit qu n ne pas y en se si suis etre avoir faire fait chez entre sous
+"""
+_ENGLISH = """
+the an of to is are was were be been do does did how what when where who which why whom whose i you
+he she it we they my your his her our their in on at for with by from this that these those can
+could should would will may must have has had not and or if there any me us as
+"""
+_LETTERS = re.compile(r"[a-z]+")
+
+Respell = Callable[[QueryWord], tuple[QueryWord, ...]]
+"""Gives the indexed words a word unknown to the index may have meant, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedWord:
+    """A content word of the query with its weight in this index.
+
+    Attributes:
+        idf: ln((N - df + .5) / (df + .5)) over chunks, at least 0.01; ln(N + 1) when unknown.
+        known: False when no form of it is indexed: only then has it spelling alternatives.
+    """
+
+    word: QueryWord
+    idf: float
+    known: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """What is sent to the index and what answers are measured against.
+
+    Attributes:
+        question: As asked.
+        text: The question made to stand alone, cleaned and cut to `MAX_QUESTION_CHARS`.
+        language: "fr" or "en", by its function words; "und" when there is none.
+        words: Content words, in order.
+        vector: Of `text`, or None when the encoder does not take part.
+    """
+
+    question: Question
+    text: str
+    language: str
+    words: tuple[WeightedWord, ...]
+    vector: Vector | None = None
+
+    @property
+    def keywords(self) -> KeywordQuery:
+        """Return the words as the keyword leg takes them."""
+        return KeywordQuery(tuple(weighted.word for weighted in self.words))
+
+    @property
+    def ideal_bm25(self) -> float:
+        """Return the BM25 that a chunk saturated with every word would have; > 0 with words.
+
+        Unknown words count in full: a question of unknown words has no good keyword match.
+        """
+        return BM25_SATURATION * sum(weighted.idf for weighted in self.words)
+
+    def with_vector(self, embedder: Embedder) -> Query:
+        """Return this query with its vector.
+
+        Raises:
+            EncodingFailed: If the encoder is down or refuses.
+        """
+        return replace(self, vector=embedder.embed_query(self.text))
+
+
+class QueryBuilder:
+    """Analyses questions against the vocabulary of an index."""
+
+    def __init__(
+        self,
+        reader: IndexReader,
+        *,
+        synonyms: SynonymTable | None = None,
+        respell: Respell | None = None,
+    ) -> None:
+        self._reader = reader
+        self._synonyms = synonyms or SynonymTable()
+        self._respell = respell
+
+    def build(self, question: Question) -> Query:
+        """Analyse a question; any text is legal and may leave no word at all."""
+        text = standalone_text(question)
+        vocabulary = self._reader.vocabulary()
+        chunks = sum(self._reader.languages().values())
+        keywords = analyze_query(text, synonyms=self._synonyms)
+        words = tuple(self._weigh(word, vocabulary, chunks) for word in keywords.words)
+        return Query(question, text, question_language(text), words)
+
+    def _weigh(self, word: QueryWord, vocabulary: Mapping[str, int], chunks: int) -> WeightedWord:
+        frequency = _chunk_frequency(word, vocabulary)
+        if frequency:
+            idf = math.log((chunks - frequency + 0.5) / (frequency + 0.5))
+            return WeightedWord(word, max(_MIN_IDF, idf), known=True)
+        if self._respell is not None:
+            others = self._respell(word)
+            word = replace(word, alternatives=(*word.alternatives, *others))
+        return WeightedWord(word, math.log(chunks + 1) or _MIN_IDF, known=False)
+
+
+def standalone_text(question: Question) -> str:
+    """Make the question readable without its thread: carry over what a follow-up leaves out."""
+    text = clean_text(question.text)
+    if not question.context:
+        return text
+    *earlier, previous = question.context
+    if not is_follow_up(text):
+        return text
+    before = standalone_text(Question(previous, tuple(earlier)))
+    return f"{before} {text}"[-MAX_QUESTION_CHARS:].strip()
+
+
+_FOLLOW_UP_START = re.compile(
+    r"(et|mais|alors|sinon|ok|and|but|so|what about|how about|same|idem|pareil|ou)\b", re.IGNORECASE
+)
+_ANAPHORA = re.compile(
+    r"\b(ça|cela|celui-ci|celle-ci|ceux-ci|celui-là|celle-là|là-dessus|lui|eux|celle|celui|ceux"
+    r"|it|that|this|those|these|them|they|one|ones|there|then|dedans|en)\b",
+    re.IGNORECASE,
+)
+_SHORT_QUESTION_WORDS = 7
+
+
+def is_follow_up(text: str) -> bool:
+    """Tell whether a later question of a thread leans on the one before it."""
+    if _FOLLOW_UP_START.match(text) or len(text.split()) <= _SHORT_QUESTION_WORDS:
+        return True
+    return bool(_ANAPHORA.search(text)) and len(text.split()) <= 2 * _SHORT_QUESTION_WORDS
+
+
+def clean_text(text: str) -> str:
+    """Drop what no encoder or index takes: surrogates, control characters, excess length."""
+    head = text[: 4 * MAX_QUESTION_CHARS].encode("utf-8", "replace").decode("utf-8")
+    visible = "".join(
+        " " if unicodedata.category(character) in ("Cc", "Co", "Cs") else character
+        for character in head
+    )
+    return collapse(visible)[:MAX_QUESTION_CHARS]
+
+
+def question_language(text: str) -> str:
+    """Tell French from English by function words; "und" when they do not decide."""
+    french_words, english_words = frozenset(_FRENCH.split()), frozenset(_ENGLISH.split())
+    words = _LETTERS.findall(fold(text))
+    french = sum(word in french_words for word in words)
+    english = sum(word in english_words for word in words)
+    if french == english:
+        return "und"
+    return "fr" if french > english else "en"
+
+
+def _chunk_frequency(word: QueryWord, vocabulary: Mapping[str, int]) -> int:
+    """Count the chunks that hold some form of the word: at least those of its commonest form."""
+    forms = (word, *word.alternatives)
+    return max(_form_frequency(term, vocabulary) for form in forms for term in _terms(form))
+
+
+def _terms(word: QueryWord) -> tuple[str, ...]:
+    return (word.folded, *word.stems)
+
+
+def _form_frequency(term: str, vocabulary: Mapping[str, int]) -> int:
+    """Return an upper bound for a phrase: its rarest word."""
+    return min((vocabulary.get(part, 0) for part in term.split()), default=0)

@@ -1,0 +1,156 @@
+"""Both legs together, over fakes of the index and the encoder."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.records import Question
+from bot.retrieval.hybrid import (
+    KEYWORDS_ONLY,
+    OTHER_MODEL,
+    Fusion,
+    HybridRetriever,
+    RetrievalLimits,
+)
+from bot.retrieval.query import QueryBuilder
+from bot.retrieval.reranker import UnitReranker
+from bot.retrieval.retrievers import EmbeddingRetriever, KeywordRetriever
+from ingest import IndexStoreError
+from tests.fakes import FakeEmbedder, FakeIndexReader, stored_chunk
+
+CHUNKS = [
+    stored_chunk("leave", "Un mariage donne droit à quatre jours pleins.", "Un PACS aussi.", page="a.md"),
+    stored_chunk("badge", "Le badge visiteur est remis à l'accueil.", page="b.md"),
+    stored_chunk("mail", "Deux outils de courrier, et le mariage entre eux.", page="c.md"),
+]
+
+
+def hybrid(
+    reader: FakeIndexReader,
+    embedder: FakeEmbedder | None,
+    *,
+    fusion: Fusion = "score",
+    limits: RetrievalLimits | None = None,
+) -> HybridRetriever:
+    queries = QueryBuilder(reader)
+    return HybridRetriever(
+        reader,
+        queries,
+        KeywordRetriever(reader, queries),
+        EmbeddingRetriever(reader, embedder, queries) if embedder else None,
+        reranker=UnitReranker(embedder) if embedder else None,
+        fusion=fusion,
+        limits=limits,
+    )
+
+
+@pytest.mark.parametrize("fusion", ["score", "rrf"])
+def test_both_legs_find_and_are_told_apart(fusion):
+    embedder = FakeEmbedder()
+    reader = FakeIndexReader(CHUNKS, embedder)
+    found = hybrid(reader, embedder, fusion=fusion).search(Question("quatre jours mariage"), top_k=3)
+    assert found.degraded is None
+    assert [p.rank for p in found.passages] == [1, 2, 3]
+    best = found.passages[0]
+    assert best.chunk.chunk_id == "leave"
+    assert best.legs == {"keyword": 1, "vector": 1}
+    assert {"cosine", "lexical_share", "best_unit", "coverage"} <= best.signals.keys()
+    assert len(best.unit_cosines) == len(best.chunk.units)
+    unmatched = next(p for p in found.passages if p.chunk.chunk_id == "badge")
+    assert unmatched.legs["keyword"] is None
+    assert unmatched.legs["vector"] is not None
+
+
+def test_a_failing_encoder_leaves_keywords_and_says_so():
+    embedder = FakeEmbedder()
+    reader = FakeIndexReader(CHUNKS, embedder)
+    embedder.failing = True
+    found = hybrid(reader, embedder).search(Question("badge"), top_k=3)
+    assert found.degraded == KEYWORDS_ONLY
+    assert [p.chunk.chunk_id for p in found.passages] == ["badge"]
+    assert found.passages[0].unit_cosines == ()
+
+
+def test_an_encoder_that_fails_in_the_second_stage_leaves_the_first_stage_order():
+    class FailsOnPassages(FakeEmbedder):
+        def embed_passages(self, texts):
+            self.failing = True
+            return super().embed_passages(texts)
+
+    reader = FakeIndexReader(CHUNKS, FakeEmbedder())
+    found = hybrid(reader, FailsOnPassages()).search(Question("badge visiteur"), top_k=3)
+    assert found.degraded == KEYWORDS_ONLY
+    assert found.passages[0].chunk.chunk_id == "badge"
+
+
+def test_vectors_of_another_model_are_never_compared():
+    reader = FakeIndexReader(CHUNKS, FakeEmbedder(fingerprint="old"))
+    found = hybrid(reader, FakeEmbedder(fingerprint="new")).search(Question("badge"), top_k=3)
+    assert found.degraded == OTHER_MODEL
+    assert [p.chunk.chunk_id for p in found.passages] == ["badge"]
+
+
+def test_without_an_encoder_configured_nothing_is_degraded():
+    found = hybrid(FakeIndexReader(CHUNKS), None).search(Question("badge"), top_k=3)
+    assert found.degraded is None
+    assert [p.chunk.chunk_id for p in found.passages] == ["badge"]
+
+
+def test_an_index_outage_raises():
+    reader = FakeIndexReader(CHUNKS, failing=True)
+    with pytest.raises(IndexStoreError):
+        hybrid(reader, None).search(Question("badge"), top_k=3)
+
+
+def test_one_page_cannot_take_all_places():
+    same_page = [stored_chunk(f"x{i}", f"Le badge numéro {i}.", page="x.md") for i in range(5)]
+    other = stored_chunk("y", "Un badge et bien d'autres choses encore.", page="y.md")
+    reader = FakeIndexReader([*same_page, other])
+    limits = RetrievalLimits(max_per_page=2)
+    found = hybrid(reader, None, limits=limits).search(Question("badge"), top_k=5)
+    assert [p.chunk.page for p in found.passages].count("x.md") == 2
+    assert "y" in {p.chunk.chunk_id for p in found.passages}
+
+
+def test_what_an_audience_may_not_read_is_not_found():
+    reader = FakeIndexReader(CHUNKS, audiences={"badge": frozenset({"managers"})})
+    retriever = hybrid(reader, None)
+    assert retriever.retrieve(Question("badge"), top_k=3) == ()
+    found = retriever.retrieve(Question("badge"), top_k=3, audiences=frozenset({"managers"}))
+    assert [p.chunk.chunk_id for p in found] == ["badge"]
+
+
+def test_mode_all_wants_every_word_and_mode_any_one():
+    reader = FakeIndexReader(CHUNKS)
+    queries = QueryBuilder(reader)
+    question = Question("mariage badge")
+    every = KeywordRetriever(reader, queries, mode="all").retrieve(question, top_k=5)
+    some = KeywordRetriever(reader, queries, mode="any").retrieve(question, top_k=5)
+    assert list(every) == []
+    assert {p.chunk.chunk_id for p in some} == {"leave", "badge", "mail"}
+
+
+def test_the_second_stage_prefers_the_passage_with_the_fitting_sentence():
+    embedder = FakeEmbedder()
+    diluted = stored_chunk(
+        "diluted", "Plafond hôtel Paris 150 euros.", *(f"Autre chose {i} ici." for i in range(9))
+    )
+    vague = stored_chunk("vague", "Le plafond et l'hôtel dans une phrase sans rapport aucun.")
+    reader = FakeIndexReader([diluted, vague], embedder)
+    found = hybrid(reader, embedder).search(Question("plafond hôtel paris"), top_k=2)
+    assert found.passages[0].chunk.chunk_id == "diluted"
+
+
+def test_passages_past_the_second_stage_keep_their_place_behind():
+    embedder = FakeEmbedder()
+    chunks = [
+        replace(c, chunk_id=f"{c.chunk_id}{i}", page=f"{i}.md") for i in range(4) for c in CHUNKS
+    ]
+    reader = FakeIndexReader(chunks, embedder)
+    limits = RetrievalLimits(candidates=3)
+    found = hybrid(reader, embedder, limits=limits).search(Question("badge"), top_k=8)
+    assert len(found.passages) == 8
+    assert all(p.unit_cosines for p in found.passages[:3])
+    assert not any(p.unit_cosines for p in found.passages[3:])

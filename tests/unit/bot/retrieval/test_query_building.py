@@ -1,0 +1,96 @@
+"""From a question to weighted words."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from bot.records import Question
+from bot.retrieval.query import (
+    MAX_QUESTION_CHARS,
+    QueryBuilder,
+    clean_text,
+    is_follow_up,
+    question_language,
+    standalone_text,
+)
+from ingest import QueryWord
+from tests.fakes import FakeIndexReader, stored_chunk
+
+
+def reader() -> FakeIndexReader:
+    return FakeIndexReader(
+        [
+            stored_chunk("a", "Les congés payés sont posés à l'avance."),
+            stored_chunk("b", "Les congés sans solde."),
+            stored_chunk("c", "Le badge visiteur."),
+        ]
+    )
+
+
+def test_a_rare_word_weighs_more_than_a_common_one():
+    query = QueryBuilder(reader()).build(Question("congés badge"))
+    common, rare = query.words
+    assert common.idf == pytest.approx(max(0.01, math.log(1.5 / 2.5)))
+    assert rare.idf == pytest.approx(math.log(2.5 / 1.5))
+
+
+def test_an_unknown_word_weighs_most_and_alone_is_respelled():
+    asked: list[str] = []
+
+    def respell(word: QueryWord) -> tuple[QueryWord, ...]:
+        asked.append(word.folded)
+        return (QueryWord("badge", "badge", ("badg",)),)
+
+    query = QueryBuilder(reader(), respell=respell).build(Question("congés bagde"))
+    known, unknown = query.words
+    assert asked == ["bagde"]
+    assert known.known
+    assert not unknown.known
+    assert unknown.idf == pytest.approx(math.log(4))
+    assert [form.folded for form in unknown.word.alternatives] == ["badge"]
+
+
+def test_the_ideal_score_grows_with_unknown_words():
+    builder = QueryBuilder(reader())
+    plain = builder.build(Question("badge")).ideal_bm25
+    assert builder.build(Question("badge zyglotron")).ideal_bm25 > plain > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Combien de jours de congés pour un mariage ?", "fr"),
+        ("How many days off do I get for a wedding?", "en"),
+        ("badge", "und"),
+        ("", "und"),
+    ],
+)
+def test_the_language_of_a_question_is_told_by_its_function_words(text, language):
+    assert question_language(text) == language
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["et pour les stagiaires ?", "and in Canada?", "What about contractors who work part time?"],
+)
+def test_a_follow_up_carries_the_subject_of_the_question_before(text):
+    question = Question(text, ("Combien de jours de télétravail ?",))
+    assert standalone_text(question) == f"Combien de jours de télétravail ? {text}"
+
+
+def test_a_follow_up_to_a_follow_up_reaches_back_to_the_subject():
+    question = Question("et à Lyon ?", ("Quel est le plafond des hôtels ?", "et à Paris ?"))
+    assert standalone_text(question) == "Quel est le plafond des hôtels ? et à Paris ? et à Lyon ?"
+
+
+def test_a_new_subject_in_the_same_thread_stands_alone():
+    text = "Quelle est la procédure pour demander un nouvel ordinateur portable au support ?"
+    assert not is_follow_up(text)
+    assert standalone_text(Question(text, ("Combien de RTT ?",))) == text
+
+
+def test_what_no_encoder_takes_is_dropped():
+    assert clean_text("a\x00b \ud800 c\n\n d") == "a b ? c d"
+    assert len(clean_text("é" * 20_000)) == MAX_QUESTION_CHARS
