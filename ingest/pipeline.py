@@ -6,7 +6,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -90,9 +90,12 @@ def sync(
             stopped=stopped,
         ),
     )
-    with run.recorded():
+    try:
         run.execute(max_pending_chunks)
-    return run.report()
+    except BaseException as error:
+        run.record_failure(error)
+        raise
+    return run.record()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ class _Sync:
     vectors: VectorCache
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     started: float = field(default_factory=time.monotonic)
-    version: str = field(default_factory=pipeline_version)
+    version: str = field(default_factory=lambda: pipeline_version())
     known: dict[str, PageState] = field(default_factory=dict)
     added: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
@@ -311,23 +314,11 @@ class _Sync:
         self.complete = False
         self.problems.append(problem)
 
-    @contextmanager
-    def recorded(self) -> Iterator[None]:
-        """Remember the outcome in the index, also when the body fails."""
-        try:
-            yield
-        except BaseException as error:
-            self._end_early(f"failed: {error or type(error).__name__}")
-            # The index may be what failed; the first error is the one to report.
-            with suppress(IndexStoreError):
-                self._record()
-            raise
-        self._record()
-
-    def _record(self) -> None:
+    def record(self) -> IngestReport:
+        """Remember the outcome in the index, unless this is a dry run."""
+        report = self._report()
         if self.dry_run:
-            return
-        report = self.report()
+            return report
         self.writer.record_run(report, started_at=self.started_at)
         logger.info(
             "sync finished",
@@ -341,8 +332,16 @@ class _Sync:
                 "complete": report.complete,
             },
         )
+        return report
 
-    def report(self) -> IngestReport:
+    def record_failure(self, error: BaseException) -> None:
+        """Remember what stopped the sync, if the index still takes it."""
+        self._end_early(f"failed: {str(error) or type(error).__name__}")
+        # The index may be what failed; the first error is the one that is raised.
+        with suppress(IndexStoreError):
+            self.record()
+
+    def _report(self) -> IngestReport:
         """Sum up what was done so far."""
         return IngestReport(
             source=self.source.name,

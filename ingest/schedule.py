@@ -1,0 +1,339 @@
+"""The scheduled sync: the only place that imports apscheduler (the stable 3.x interface)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from apscheduler.job import Job
+from apscheduler.jobstores.base import JobLookupError
+from apscheduler.jobstores.sqlalchemy import SQLAlchemyJobStore
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.base import BaseTrigger
+from apscheduler.triggers.combining import OrTrigger
+from apscheduler.triggers.cron import CronTrigger
+from apscheduler.util import datetime_to_utc_timestamp
+from sqlalchemy import Engine, inspect, update
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from ingest.app import run_ingest
+from ingest.errors import ConfigurationError, HandbookError, LeaseHeldError
+from ingest.index.sqlite_engine import database_path, open_for_reading, open_for_writing
+from ingest.records import IngestReport
+from ingest.settings import IngestSettings
+
+logger = logging.getLogger(__name__)
+
+JOB_ID = "ingest"
+
+CLAIM_S = 60
+"""How long a process that took a due run may take to write down the next one."""
+
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+
+Run = Callable[[IngestSettings, Callable[[], bool]], list[IngestReport]]
+"""Syncs every source; the function it is given says when to stop early."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleStatus:
+    """The schedule as it is written down in the database.
+
+    Attributes:
+        cron: REINDEX_CRON.
+        timezone: TIMEZONE.
+        next_run_at: None when paused, when the cron is empty, or before any process served.
+        paused: By a person, until resumed.
+    """
+
+    cron: str
+    timezone: str
+    next_run_at: datetime | None
+    paused: bool
+
+
+def cron_trigger(expression: str, timezone: str) -> BaseTrigger | None:
+    """Read a crontab expression of five fields, with crontab's own meaning of week days.
+
+    Args:
+        expression: REINDEX_CRON; empty means never. Days of the week are 0-7 (0 and 7 are Sunday)
+            or names; when both kinds of days are limited, either one is enough.
+        timezone: Name from the IANA database.
+
+    Raises:
+        ConfigurationError: Naming the variable that is wrong.
+    """
+    try:
+        zone = ZoneInfo(timezone)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ConfigurationError(
+            f"TIMEZONE is {timezone!r}, which is no known time zone; one is Europe/Paris"
+        ) from error
+    fields = expression.split()
+    if not fields:
+        return None
+    try:
+        minute, hour, day, month, week_days = fields
+        common = {"minute": minute, "hour": hour, "month": month, "timezone": zone}
+        days = _week_days(week_days)
+        if day != "*" and days != "*":
+            return OrTrigger(
+                [CronTrigger(day=day, **common), CronTrigger(day_of_week=days, **common)]
+            )
+        return CronTrigger(day=day, day_of_week=days, **common)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"REINDEX_CRON is {expression!r}, which is not a crontab expression such as"
+            f" `0 5 * * 1-5`: {error}"
+        ) from error
+
+
+def _week_days(field: str) -> str:
+    """Spell out days by name: APScheduler 3 counts them from Monday, crontab from Sunday."""
+    if field == "*":
+        return field
+    days: set[int] = set()
+    for part in field.lower().split(","):
+        span, _, step = part.partition("/")
+        first, _, last = ("0-6" if span == "*" else span).partition("-")
+        start = _week_day(first)
+        end = _week_day(last) if last else (6 if step else start)
+        # "fri-sun" and "5-7" end on the Sunday after.
+        days.update(range(start, end + 7 * (end < start) + 1, int(step or 1)))
+    return ",".join(_DAYS[day] for day in sorted({day % 7 for day in days}))
+
+
+def _week_day(text: str) -> int:
+    if text in _DAYS:
+        return _DAYS.index(text)
+    if text.isdigit() and int(text) <= 7:
+        return int(text)
+    raise ValueError(f"{text!r} is not a day of the week")
+
+
+class IngestScheduler:
+    """Runs the sync of every source when REINDEX_CRON says, in the event loop it is started in.
+
+    The schedule lives in the index's database: it survives restarts, and of several processes on
+    one database only one takes each run. Missed runs are made up by a single one.
+    """
+
+    def __init__(
+        self,
+        settings: IngestSettings,
+        *,
+        trigger: BaseTrigger | None = None,
+        run: Run | None = None,
+    ) -> None:
+        """Prepare; nothing runs before `start`.
+
+        Args:
+            settings: Passed to each sync.
+            trigger: Instead of the one REINDEX_CRON describes.
+            run: Instead of syncing every configured source.
+
+        Raises:
+            ConfigurationError: If REINDEX_CRON or TIMEZONE is wrong.
+        """
+        self._settings = settings
+        self._trigger = trigger or cron_trigger(settings.reindex_cron, settings.timezone)
+        self._run = run or _run_every_source
+        self._path = database_path(settings.database_url)
+        self._stopping = threading.Event()
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ingest")
+        self._current: Future[list[IngestReport]] | None = None
+        self._scheduler = _SteadyScheduler()
+
+    def start(self) -> None:
+        """Begin, in the running event loop."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._scheduler.add_jobstore(_SharedJobStore(open_for_writing(self._path)))
+        _schedulers[str(self._path)] = self
+        # Paused until the stored job is known to be the wanted one: an old one must not fire.
+        self._scheduler.start(paused=True)
+        self._reconcile()
+        self._scheduler.resume()
+
+    async def shutdown(self) -> None:
+        """Stop; a running sync ends after its current batch and is completed by the next one."""
+        self._scheduler.pause()
+        self._stopping.set()
+        await asyncio.to_thread(self._pool.shutdown, wait=True)
+        self._scheduler.shutdown(wait=False)
+        await asyncio.sleep(0)  # apscheduler stops in a callback of the loop
+        if _schedulers.get(str(self._path)) is self:
+            del _schedulers[str(self._path)]
+
+    def next_run_at(self) -> datetime | None:
+        """Return when the next sync is due; None when never or paused."""
+        job = self._scheduler.get_job(JOB_ID)
+        return job.next_run_time if job else None
+
+    @property
+    def paused(self) -> bool:
+        """Whether a person paused the schedule."""
+        job = self._scheduler.get_job(JOB_ID)
+        return job is not None and job.next_run_time is None
+
+    def pause(self) -> None:
+        """Skip every run, in every process, until `resume`."""
+        if self._scheduler.get_job(JOB_ID):
+            self._scheduler.pause_job(JOB_ID)
+
+    def resume(self) -> None:
+        """Undo `pause`."""
+        if self._scheduler.get_job(JOB_ID):
+            self._scheduler.resume_job(JOB_ID)
+
+    async def run_now(self) -> list[IngestReport]:
+        """Sync every source at once, whatever the schedule.
+
+        Raises:
+            LeaseHeldError: If a sync is running, here or in another process.
+            HandbookError: If the sync failed.
+        """
+        if self._current is not None and not self._current.done():
+            raise LeaseHeldError("a sync is already running in this process")
+        self._current = self._pool.submit(self._run, self._settings, self._stopping.is_set)
+        return await asyncio.wrap_future(self._current)
+
+    async def run_scheduled(self) -> None:
+        """Run as the scheduled job does: whatever happens goes to the log."""
+        try:
+            await self.run_now()
+        except LeaseHeldError as error:
+            logger.info("scheduled sync skipped", extra={"reason": str(error)})
+        except HandbookError as error:
+            logger.error("scheduled sync failed", extra={"reason": str(error)})
+        except Exception:
+            # The rim of the scheduled job: one failed run must not end the schedule.
+            logger.exception("scheduled sync failed unexpectedly")
+
+    def _reconcile(self) -> None:
+        """Make the stored job the configured one; keep it, and its missed runs, when it is."""
+        stored = self._scheduler.get_job(JOB_ID)
+        if self._trigger is None:
+            if stored:
+                self._scheduler.remove_job(JOB_ID)
+            return
+        wanted = f"{self._trigger} {getattr(self._trigger, 'timezone', '')}"
+        if stored and (stored.name, stored.args) == (wanted, (str(self._path),)):
+            return
+        paused: dict[str, Any] = (
+            {"next_run_time": None} if stored and stored.next_run_time is None else {}
+        )
+        self._scheduler.add_job(
+            scheduled_sync,
+            self._trigger,
+            args=(str(self._path),),
+            id=JOB_ID,
+            name=wanted,
+            replace_existing=True,
+            coalesce=True,
+            max_instances=1,
+            misfire_grace_time=None,  # however late: an index out of date is what it mends
+            **paused,
+        )
+
+
+async def scheduled_sync(database: str) -> None:
+    """Run the job as stored: it names its database, and this process's scheduler does the rest.
+
+    A stored job can hold neither an open object nor settings, which have secrets.
+    """
+    scheduler = _schedulers.get(database)
+    if scheduler is not None:
+        await scheduler.run_scheduled()
+
+
+_schedulers: dict[str, IngestScheduler] = {}
+"""Schedulers started in this process, by database."""
+
+
+def read_schedule(settings: IngestSettings) -> ScheduleStatus:
+    """Read the schedule that serving processes follow, without starting anything.
+
+    Raises:
+        ConfigurationError: If REINDEX_CRON or TIMEZONE is wrong.
+    """
+    cron_trigger(settings.reindex_cron, settings.timezone)
+    path = database_path(settings.database_url)
+    job = _stored_job(open_for_reading(path)) if path.exists() else None
+    return ScheduleStatus(
+        cron=settings.reindex_cron,
+        timezone=settings.timezone,
+        next_run_at=job.next_run_time if job else None,
+        paused=job is not None and job.next_run_time is None,
+    )
+
+
+def _stored_job(engine: Engine) -> Job | None:
+    store = SQLAlchemyJobStore(engine=engine)
+    try:
+        if not inspect(engine).has_table(store.jobs_t.name):
+            return None
+        # Jobs are tied to a scheduler when read; this one never starts.
+        store._scheduler, store._alias = AsyncIOScheduler(), "default"
+        return store.lookup_job(JOB_ID)
+    finally:
+        engine.dispose()
+
+
+def _run_every_source(settings: IngestSettings, stopped: Callable[[], bool]) -> list[IngestReport]:
+    return run_ingest(settings, stopped=stopped)
+
+
+class _SharedJobStore(SQLAlchemyJobStore):  # type: ignore[misc] # apscheduler has no types
+    """A job store that several processes may share: each due run is claimed by one of them.
+
+    APScheduler 3 leaves out such a claim: every process would run every job.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine=engine)
+
+    def start(self, scheduler: Any, alias: str) -> None:
+        """Create the table; unlike the original, safely when two processes start at once."""
+        super(SQLAlchemyJobStore, self).start(scheduler, alias)
+        with self.engine.begin() as connection:
+            connection.execute(CreateTable(self.jobs_t, if_not_exists=True))
+            for index in self.jobs_t.indexes:
+                connection.execute(CreateIndex(index, if_not_exists=True))
+
+    def get_due_jobs(self, now: datetime) -> list[Job]:
+        """Return the due jobs that this process claimed.
+
+        The claim moves the job a little into the future, so that it comes back should this
+        process die before it writes down the next run.
+        """
+        return [job for job in super().get_due_jobs(now) if self._claim(job.id, now)]
+
+    def _claim(self, job_id: str, now: datetime) -> bool:
+        timestamp = datetime_to_utc_timestamp(now)
+        claim = (
+            update(self.jobs_t)
+            .where(self.jobs_t.c.id == job_id, self.jobs_t.c.next_run_time <= timestamp)
+            .values(next_run_time=timestamp + CLAIM_S)
+        )
+        with self.engine.begin() as connection:
+            return connection.execute(claim).rowcount == 1
+
+
+class _SteadyScheduler(AsyncIOScheduler):  # type: ignore[misc] # apscheduler has no types
+    """A scheduler that outlives a database error, or a job that another process removed."""
+
+    def _process_jobs(self) -> float | None:
+        try:
+            seconds: float | None = super()._process_jobs()
+        except (SQLAlchemyError, JobLookupError) as error:
+            logger.warning("the schedule could not be read", extra={"reason": str(error)})
+            seconds = self.jobstore_retry_interval
+        return seconds

@@ -1,0 +1,175 @@
+"""handbook.toml: what it may hold, and what is said of what it may not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingest.config import SourceConfig, load_config, select_sources, source_from_spec
+from ingest.errors import ConfigurationError
+from ingest.settings import IngestSettings
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "deploy" / "handbook.example.toml"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> IngestSettings:
+    return IngestSettings(_env_file=None, handbook_config=tmp_path / "handbook.toml")
+
+
+def write(settings: IngestSettings, text: str) -> None:
+    settings.handbook_config.write_text(text, encoding="utf-8")
+
+
+def test_an_absent_file_is_an_empty_configuration(settings):
+    config = load_config(settings)
+
+    assert config.sources == ()
+    assert config.acronyms == {}
+
+
+def test_a_whole_file_is_read_and_relative_paths_start_at_it(settings, tmp_path):
+    write(
+        settings,
+        """
+        [[sources]]
+        name = "handbook"
+        type = "folder"
+        path = "pages"
+        url = "https://example.com/{path}"
+        include = ["**/*.md"]
+        exclude = ["drafts/**"]
+        audience = "managers"
+
+        [acronyms]
+        CODIR = "comité de direction"
+
+        [synonyms]
+        groups = [["télétravail", "remote work"]]
+        """,
+    )
+
+    config = load_config(settings)
+
+    assert config.sources == (
+        SourceConfig(
+            name="handbook",
+            path=tmp_path / "pages",
+            url="https://example.com/{path}",
+            include=("**/*.md",),
+            exclude=("drafts/**",),
+            audience=("managers",),
+        ),
+    )
+    table = config.synonym_table()
+    assert ("CODIR", "comité de direction") in table.groups
+    assert ("télétravail", "remote work") in table.groups
+
+
+def test_a_handbooks_own_meaning_of_an_acronym_replaces_the_common_one(settings):
+    write(settings, '[acronyms]\nCP = "chef de projet"\n')
+
+    meanings = [
+        group[1] for group in load_config(settings).synonym_table().groups if group[0] == "CP"
+    ]
+
+    assert meanings == ["chef de projet"]
+
+
+def test_the_example_in_the_repository_is_valid():
+    settings = IngestSettings(_env_file=None, handbook_config=EXAMPLE)
+
+    config = load_config(settings)
+
+    assert [(s.name, s.path) for s in config.sources] == [("handbook", EXAMPLE.parent / "handbook")]
+
+
+SOURCE = '[[sources]]\nname = "a"\npath = "a"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (
+            SOURCE + '[[sources]]\nname = "b"\npth = "b"\n',
+            ["[[sources]] 2", "pth", "path is missing"],
+        ),
+        ('[acronym]\nRH = "x"\n', ["acronym is not a known key"]),
+        (SOURCE + 'type = "wiki"\n', ["[[sources]] 1", "type", "folder"]),
+        (SOURCE + 'include = "*.md"\n', ["[[sources]] 1", "include"]),
+        ('[[sources]]\nname = ""\npath = "a"\n', ["[[sources]] 1", "name"]),
+        ('[[sources]]\nname = "a:b"\npath = "a"\n', ["[[sources]] 1", "`:`"]),
+        ("[acronyms]\nRH = 3\n", ["[acronyms]", "RH"]),
+        ('[synonyms]\ngroups = ["a"]\n', ["[synonyms]", "groups"]),
+        ("sources = 3\n", ["sources"]),
+        ("[[sources]\n", ["not valid TOML", "line 1"]),
+        (SOURCE + SOURCE.replace('path = "a"', 'path = "b"'), ["two sources are named 'a'"]),
+    ],
+)
+def test_an_error_names_the_file_the_table_and_the_key(settings, text, named):
+    write(settings, text)
+
+    with pytest.raises(ConfigurationError) as caught:
+        load_config(settings)
+
+    for part in ["handbook.toml", *named]:
+        assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_text_is_an_error_that_names_it(settings):
+    settings.handbook_config.write_bytes(b"\xff\xfe\x00")
+
+    with pytest.raises(ConfigurationError, match=r"handbook\.toml"):
+        load_config(settings)
+
+
+def test_every_configured_source_is_chosen_when_none_is_asked_for(settings):
+    write(settings, SOURCE)
+    config = load_config(settings)
+
+    assert select_sources((), config, settings) == config.sources
+
+
+def test_with_nothing_to_ingest_the_error_says_what_to_do(settings):
+    with pytest.raises(ConfigurationError) as caught:
+        select_sources((), load_config(settings), settings)
+
+    for part in ("handbook.toml does not exist", "--source folder:PATH", "[[sources]]"):
+        assert part in str(caught.value)
+
+
+def test_a_folder_spec_is_named_after_the_folder(settings, tmp_path, monkeypatch):
+    (tmp_path / "wiki" / "sub").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "wiki")
+    config = load_config(settings)
+
+    for spec in ("folder:.", "folder:../wiki", f"folder:{tmp_path}/wiki/", "folder:sub/.."):
+        source = source_from_spec(spec, config, settings)
+        assert (source.name, source.path) == ("wiki", tmp_path / "wiki")
+        assert source.audience == ("everyone",)
+
+
+def test_a_folder_spec_of_a_configured_folder_means_that_source(settings, tmp_path):
+    write(settings, SOURCE.replace('name = "a"', 'name = "handbook"'))
+    config = load_config(settings)
+
+    assert (
+        select_sources([f"folder:{tmp_path / 'a'}", "handbook"], config, settings) == config.sources
+    )
+
+
+def test_an_unknown_name_is_an_error_that_lists_the_known_ones(settings):
+    write(settings, SOURCE)
+
+    with pytest.raises(ConfigurationError, match=r"'b'.*\(it has: a\).*folder:b"):
+        select_sources(["b"], load_config(settings), settings)
+
+
+@pytest.mark.parametrize("specs", [["folder:x/docs", "folder:y/docs"], ["folder:x/a"]])
+def test_two_folders_never_share_a_name(settings, specs):
+    write(settings, SOURCE)
+
+    with pytest.raises(ConfigurationError, match="two sources are named"):
+        select_sources(specs, load_config(settings), settings)
