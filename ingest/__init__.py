@@ -8,6 +8,7 @@ from ingest.analysis import (
     analyze_query,
     fold,
 )
+from ingest.config import HandbookConfig, load_config
 from ingest.embedding.base import Embedder, Vector
 from ingest.errors import (
     ConfigurationError,
@@ -23,6 +24,7 @@ from ingest.errors import (
     SourceError,
     SourceUnavailableError,
 )
+from ingest.index import open_reader
 from ingest.index.base import IndexReader, IndexStatus, MatchMode
 from ingest.records import (
     EVERYONE,
@@ -35,6 +37,7 @@ from ingest.records import (
     UnitKind,
 )
 from ingest.settings import IngestSettings
+from ingest.spelling import Respeller
 
 __all__ = [
     "EVERYONE",
@@ -45,6 +48,7 @@ __all__ = [
     "EmbeddingError",
     "EmbeddingMismatchError",
     "EncodingFailed",
+    "HandbookConfig",
     "HandbookError",
     "IndexNotBuiltError",
     "IndexReader",
@@ -57,6 +61,7 @@ __all__ = [
     "MatchMode",
     "PageParseError",
     "QueryWord",
+    "Respeller",
     "SchemaVersionError",
     "ScoredChunk",
     "SourceError",
@@ -69,4 +74,6 @@ __all__ = [
     "analyze_passage",
     "analyze_query",
     "fold",
+    "load_config",
+    "open_reader",
 ]
