@@ -1,4 +1,12 @@
-"""The doorway to the index: the one surface `bot` imports. Cheap to import."""
+"""The doorway to the index: the one surface `bot` imports.
+
+Cheap to import: what needs the database, the encoders or the scheduler is loaded on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ingest.analysis import (
     KeywordQuery,
@@ -39,6 +47,15 @@ from ingest.records import (
 from ingest.settings import IngestSettings
 from ingest.spelling import Respeller
 
+if TYPE_CHECKING:
+    from ingest.app import read_settings, run_ingest
+    from ingest.command_line import run as run_command_line
+    from ingest.console import ingest_command, status_command
+    from ingest.embedding.factory import open_embedder
+    from ingest.language import detect_question_language
+    from ingest.logs import configure_logging
+    from ingest.schedule import IngestScheduler, ScheduleStatus, read_schedule
+
 __all__ = [
     "EVERYONE",
     "PUBLIC",
@@ -55,6 +72,7 @@ __all__ = [
     "IndexStatus",
     "IndexStoreError",
     "IngestReport",
+    "IngestScheduler",
     "IngestSettings",
     "KeywordQuery",
     "LeaseHeldError",
@@ -62,6 +80,7 @@ __all__ = [
     "PageParseError",
     "QueryWord",
     "Respeller",
+    "ScheduleStatus",
     "SchemaVersionError",
     "ScoredChunk",
     "SourceError",
@@ -73,7 +92,39 @@ __all__ = [
     "Vector",
     "analyze_passage",
     "analyze_query",
+    "configure_logging",
+    "detect_question_language",
     "fold",
+    "ingest_command",
     "load_config",
+    "open_embedder",
     "open_reader",
+    "read_schedule",
+    "read_settings",
+    "run_command_line",
+    "run_ingest",
+    "status_command",
 ]
+
+_LAZY = {
+    "IngestScheduler": "ingest.schedule",
+    "ScheduleStatus": "ingest.schedule",
+    "configure_logging": "ingest.logs",
+    "detect_question_language": "ingest.language",
+    "ingest_command": "ingest.console",
+    "open_embedder": "ingest.embedding.factory",
+    "read_schedule": "ingest.schedule",
+    "read_settings": "ingest.app",
+    "run_command_line": "ingest.command_line:run",
+    "run_ingest": "ingest.app",
+    "status_command": "ingest.console",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, attribute = _LAZY[name].partition(":")
+    value = getattr(import_module(module), attribute or name)
+    globals()[name] = value
+    return value

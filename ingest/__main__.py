@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -89,7 +90,8 @@ async def _serve_schedule(scheduler: IngestScheduler) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+        with suppress(NotImplementedError):  # Windows: Ctrl-C then ends the process at once
+            loop.add_signal_handler(number, stop.set)
     scheduler.start()
     try:
         await stop.wait()

@@ -13,10 +13,9 @@ from pydantic import ValidationError
 
 from ingest.config import SourceConfig, load_config, select_sources
 from ingest.embedding.factory import open_embedder
-from ingest.errors import ConfigurationError
-from ingest.index import open_writer
+from ingest.errors import ConfigurationError, IndexNotBuiltError
 from ingest.index.base import IndexWriter, Lease
-from ingest.index.sqlite_engine import database_path
+from ingest.index.factory import open_reader, open_writer
 from ingest.pipeline import sync
 from ingest.progress import Progress, ignore_progress
 from ingest.records import IngestReport
@@ -130,7 +129,7 @@ def _writer(
             writer.migrate()
             with writer.lease(LEASE, ttl_s=LEASE_TTL_S) as lease:
                 yield writer, lease
-    elif database_path(settings.database_url).exists():
+    elif _is_built(settings):
         with open_writer(settings) as writer:
             yield writer, None
     else:
@@ -139,3 +138,12 @@ def _writer(
             with open_writer(settings.model_copy(update={"database_url": empty})) as writer:
                 writer.migrate()
                 yield writer, None
+
+
+def _is_built(settings: IngestSettings) -> bool:
+    with open_reader(settings) as reader:
+        try:
+            reader.status()
+        except IndexNotBuiltError:
+            return False
+    return True

@@ -25,8 +25,8 @@ from rich.text import Text
 
 from ingest.app import run_ingest
 from ingest.errors import IndexNotBuiltError
-from ingest.index import open_reader
 from ingest.index.base import IndexStatus, SourceStatus
+from ingest.index.factory import open_reader
 from ingest.logs import configure_logging
 from ingest.progress import Progress, ProgressEvent, Stage
 from ingest.records import IngestReport

@@ -164,11 +164,13 @@ class IngestScheduler:
 
     async def shutdown(self) -> None:
         """Stop; a running sync ends after its current batch and is completed by the next one."""
-        self._scheduler.pause()
         self._stopping.set()
+        if self._scheduler.running:
+            self._scheduler.pause()
         await asyncio.to_thread(self._pool.shutdown, wait=True)
-        self._scheduler.shutdown(wait=False)
-        await asyncio.sleep(0)  # apscheduler stops in a callback of the loop
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
+            await asyncio.sleep(0)  # apscheduler stops in a callback of the loop
         if _schedulers.get(str(self._path)) is self:
             del _schedulers[str(self._path)]
 
