@@ -226,11 +226,11 @@ def fold_answer(text: str) -> str:
 
 
 def tally(scores: Sequence[QuestionScore]) -> Tally:
-    """Sum up scores; at least one."""
+    """Sum up scores."""
     answerable = [s for s in scores if s.answerable]
     answered = [s for s in answerable if not s.abstained]
     others = [s for s in scores if not s.answerable]
-    times = sorted(s.ms for s in scores)
+    times = sorted(s.ms for s in scores) or [0.0]
     return Tally(
         n=len(scores),
         answerable=len(answerable),

@@ -191,7 +191,7 @@ def _outcome(
 def _abstention_reason(
     retrieval: Retrieval, draft: Draft, verification: Verification
 ) -> AbstentionReason:
-    if not retrieval.query.text or not any(c.isalnum() for c in retrieval.query.text):
+    if retrieval.query.is_empty:
         return AbstentionReason.EMPTY_QUESTION
     if not retrieval.passages:
         return AbstentionReason.NO_PASSAGE

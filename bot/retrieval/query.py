@@ -78,6 +78,11 @@ class Query:
     vector: Vector | None = None
 
     @property
+    def is_empty(self) -> bool:
+        """Tell whether there is not one letter or digit to look for."""
+        return not any(character.isalnum() for character in self.text)
+
+    @property
     def keywords(self) -> KeywordQuery:
         """Return the words as the keyword leg takes them."""
         return KeywordQuery(tuple(weighted.word for weighted in self.words))

@@ -94,7 +94,7 @@ class EmbeddingRetriever:
         return passages_of(self._reader, ranking, leg="vector", audiences=audiences)
 
     def embed(self, query: Query) -> Query:
-        """Return the query with its vector; one without any text gets none.
+        """Return the query with its vector; an empty one gets none.
 
         Raises:
             EncodingFailed: If the encoder is down or refuses.
@@ -106,7 +106,7 @@ class EmbeddingRetriever:
                 f"the index holds vectors of {active or 'no model'}, not of"
                 f" {self._embedder.fingerprint}; run `manuel ingest`"
             )
-        return query.with_vector(self._embedder) if query.text else query
+        return query if query.is_empty else query.with_vector(self._embedder)
 
     def rank(self, query: Query, *, limit: int, audiences: Audiences = PUBLIC) -> list[ScoredChunk]:
         """Rank chunk ids by a query that has a vector; none without."""

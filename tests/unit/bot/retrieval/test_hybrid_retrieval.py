@@ -21,7 +21,9 @@ from ingest import IndexStoreError
 from tests.fakes import FakeEmbedder, FakeIndexReader, stored_chunk
 
 CHUNKS = [
-    stored_chunk("leave", "Un mariage donne droit à quatre jours pleins.", "Un PACS aussi.", page="a.md"),
+    stored_chunk(
+        "leave", "Un mariage donne droit à quatre jours pleins.", "Un PACS aussi.", page="a.md"
+    ),
     stored_chunk("badge", "Le badge visiteur est remis à l'accueil.", page="b.md"),
     stored_chunk("mail", "Deux outils de courrier, et le mariage entre eux.", page="c.md"),
 ]
@@ -50,7 +52,9 @@ def hybrid(
 def test_both_legs_find_and_are_told_apart(fusion):
     embedder = FakeEmbedder()
     reader = FakeIndexReader(CHUNKS, embedder)
-    found = hybrid(reader, embedder, fusion=fusion).search(Question("quatre jours mariage"), top_k=3)
+    found = hybrid(reader, embedder, fusion=fusion).search(
+        Question("quatre jours mariage"), top_k=3
+    )
     assert found.degraded is None
     assert [p.rank for p in found.passages] == [1, 2, 3]
     best = found.passages[0]

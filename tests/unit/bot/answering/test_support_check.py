@@ -1,0 +1,105 @@
+"""When a quotable answer is not shown, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.answering.support import Support, SupportCheck, SupportModel, hard_rules, named_things
+from bot.records import Citation, Claim, Draft, Passage, Question
+from bot.retrieval.query import Query, QueryBuilder
+from ingest import StoredChunk
+from tests.fakes import FakeIndexReader, stored_chunk
+
+MODEL = SupportModel(
+    origin="test",
+    intercept=-10.0,
+    weights={"best_unit_cosine": 12.0},
+    answer_threshold=0.5,
+    close_threshold=0.6,
+)
+
+
+def query(text: str) -> Query:
+    return QueryBuilder(FakeIndexReader()).build(Question(text))
+
+
+def passage(chunk: StoredChunk, cosine: float) -> Passage:
+    return Passage(chunk, rank=1, score=1.0, unit_cosines=(cosine,) * len(chunk.units))
+
+
+def claim(text: str, **chunk: str) -> Claim:
+    return Claim(text, Citation(passage(stored_chunk("c", text, **chunk), 0.9), text))
+
+
+def decide(text: str, cosine: float, quoted: str = "Il y a cinq semaines de congés."):
+    chunk = stored_chunk("c", quoted)
+    found = passage(chunk, cosine)
+    draft = Draft((), "fr", 0.0, signals={"best_unit_cosine": cosine})
+    return SupportCheck(MODEL).decide(
+        query(text), draft, (Claim(quoted, Citation(found, quoted)),), (found,)
+    )
+
+
+def test_a_close_quote_is_an_answer_with_its_probability():
+    decision = decide("Combien de congés ?", 0.95)
+    assert decision.support is Support.ANSWER
+    assert 0.5 < decision.probability < 1
+    assert decision.reasons == ()
+
+
+def test_a_weak_quote_is_an_abstention_that_knows_the_subject():
+    decision = decide("Combien de congés ?", 0.7)
+    assert decision.support is Support.CLOSE
+    assert "below" in decision.reasons[0]
+
+
+def test_a_quote_about_something_else_is_a_plain_abstention():
+    assert decide("Qui a gagné le match ?", 0.3).support is Support.NONE
+
+
+def test_a_hard_rule_wins_over_any_probability():
+    decision = decide("Combien de semaines de congés ?", 0.99, "Il y a 25 jours de congés.")
+    assert decision.support is Support.CLOSE
+    assert "week" in decision.reasons[0]
+
+
+def test_no_claim_left_is_an_abstention():
+    decision = SupportCheck(MODEL).decide(query("Quoi ?"), Draft((), "fr", 0.0), (), ())
+    assert decision.support is Support.NONE
+    assert decision.probability == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted", "fires"),
+    [
+        ("How many weeks off?", "You get 25 days off.", True),
+        ("How many weeks off?", "You get 5 weeks off.", False),
+        ("Quel est le plafond 2026 ?", "Le plafond est de 100 euros.", True),
+        ("Quel est le plafond 2026 ?", "En 2026, le plafond est de 100 euros.", False),
+        ("Quel est le plafond ?", "Le plafond est de 100 euros.", False),
+    ],
+)
+def test_hard_rules_look_for_what_the_question_names(question, quoted, fires):
+    assert bool(hard_rules(query(question), (claim(quoted),))) is fires
+
+
+def test_a_year_in_the_title_of_the_cited_page_counts():
+    assert hard_rules(query("plafond 2026"), (claim("Cent euros.", title="Barème 2026"),)) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Quel est le rôle de Slack chez Acme ?", ("slack", "acme")),
+        ("Puis-je venir ? Oui.", ()),
+        ("QUEL EST LE PLAFOND", ()),
+    ],
+)
+def test_named_things_are_capitalised_words_inside_a_sentence(text, names):
+    assert named_things(query(text)) == names
+
+
+def test_the_model_never_sees_how_long_the_question_is():
+    short = decide("Congés ?", 0.9)
+    long = decide("Bonjour à toutes et à tous, je me demandais : et les congés ?", 0.9)
+    assert short.probability == long.probability
