@@ -58,7 +58,7 @@ def damerau_levenshtein(left: str, right: str, *, at_most: int) -> int | None:
 
 
 class SpellingIndex:
-    """The words of one vocabulary, by the pairs of letters in them. Never changed: safe to share."""
+    """The words of one vocabulary, by the pairs of letters in them; safe to share."""
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         """Index a vocabulary: term -> chunks that contain it."""

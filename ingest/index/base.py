@@ -148,7 +148,8 @@ class IndexReader(Protocol):
     def vocabulary(self) -> Mapping[str, int]:
         """Map every indexed term (folded words and stems) to the chunks that contain it.
 
-        Read once per generation and shared; treat it as read-only.
+        Read once per generation and shared; treat it as read-only. While a sync runs, a large
+        one may lag some seconds behind.
         """
         ...
 

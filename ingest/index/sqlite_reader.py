@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -52,6 +54,10 @@ from ingest.records import PUBLIC, Audiences, IngestReport, ScoredChunk, StoredC
 _BATCH = 5_000
 """Values in one IN list: SQLite takes 32,766 parameters."""
 
+_LARGE_VOCABULARY = 20_000
+_VOCABULARY_LAG_S = 10.0
+"""Reading 100,000 terms takes half a second: while a sync goes on, not for every question."""
+
 # CROSS JOIN keeps SQLite from starting at `chunks` and probing FTS5 once per chunk.
 _RANKING = """
     SELECT chunks.chunk_id, -bm25(chunk_terms, :w0, :w1, :w2, :w3) AS score
@@ -62,6 +68,21 @@ _RANKING = """
 _OF_SOURCES = " AND chunks.page_id IN (SELECT id FROM pages WHERE source IN :sources)"
 _BEST_FIRST = " ORDER BY score DESC, chunks.chunk_id LIMIT :limit"
 _OF_CHUNKS = " AND chunk_terms.rowid IN (SELECT id FROM chunks WHERE chunk_id IN :chunk_ids)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Vocabulary:
+    """The vocabulary as of one generation."""
+
+    generation: int
+    read_at_s: float
+    terms: dict[str, int]
+
+    def is_outdated(self, generation: int) -> bool:
+        if generation == self.generation:
+            return False
+        age_s = time.monotonic() - self.read_at_s
+        return len(self.terms) < _LARGE_VOCABULARY or age_s > _VOCABULARY_LAG_S
 
 
 class SqliteIndexReader:
@@ -81,7 +102,7 @@ class SqliteIndexReader:
         self._file: tuple[int, int] | None = None
         self._known_schema = False
         self._vectors: VectorMatrix | None = None
-        self._vocabulary: tuple[int, dict[str, int]] | None = None
+        self._vocabulary: _Vocabulary | None = None
         self._languages: tuple[int, dict[str, int]] | None = None
 
     def close(self) -> None:
@@ -215,9 +236,11 @@ class SqliteIndexReader:
         """Map every indexed term to the number of chunks that contain it."""
         with self._lock, self._reading() as connection:
             generation = _generation(connection)
-            if self._vocabulary is None or self._vocabulary[0] != generation:
-                self._vocabulary = (generation, _vocabulary(connection))
-            return self._vocabulary[1]
+            known = self._vocabulary
+            if known is None or known.is_outdated(generation):
+                known = _Vocabulary(generation, time.monotonic(), _vocabulary(connection))
+                self._vocabulary = known
+            return known.terms
 
     def languages(self) -> Mapping[str, int]:
         """Number of chunks per page language."""

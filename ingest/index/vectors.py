@@ -163,19 +163,24 @@ def _empty(model_id: int | None, dimension: int) -> VectorMatrix:
 
 def _read(connection: Connection, base: VectorMatrix) -> list[_Row]:
     """Read the chunks of pages changed since, and those whose vector came later."""
-    newer = [pages.c.generation > base.generation]
+    everything = (
+        select(chunks.c.chunk_id, chunks.c.page_id, embeddings.c.vector)
+        .join(embeddings, embeddings.c.text_hash == chunks.c.text_hash)
+        .where(embeddings.c.model_id == base.model_id)
+    )
+    statements = [everything]
     if base.generation >= 0:
-        newer.append(embeddings.c.id > base.newest_embedding)
-    found: dict[str, _Row] = {}
-    # One query each, not one with OR: either walks its own index.
-    for condition in newer:
-        statement = (
-            select(chunks.c.chunk_id, chunks.c.page_id, embeddings.c.vector)
-            .join_from(chunks, pages)
-            .join(embeddings, embeddings.c.text_hash == chunks.c.text_hash)
-            .where(embeddings.c.model_id == base.model_id, condition)
-            .order_by(chunks.c.id)
+        # One statement each, and lists of keys instead of joins: either walks its own index.
+        changed = select(pages.c.id).where(pages.c.generation > base.generation)
+        late = select(embeddings.c.text_hash).where(
+            embeddings.c.id > base.newest_embedding, embeddings.c.model_id == base.model_id
         )
+        statements = [
+            everything.where(chunks.c.page_id.in_(changed)),
+            everything.where(chunks.c.text_hash.in_(late)),
+        ]
+    found: dict[str, _Row] = {}
+    for statement in statements:
         found.update((row[0], (row[0], row[1], row[2])) for row in connection.execute(statement))
     return list(found.values())
 
@@ -211,7 +216,10 @@ def _assemble(
     )
     page_ids = np.array([row[1] for row in fresh], dtype=np.int64)
     scope_numbers = np.array([by_page[row[1]] for row in fresh], dtype=np.int64)
-    vectors = decode_vectors([row[2] for row in fresh], base.dimension)
+    # One allocation: two copies of the matrix at a time would double the memory of a refresh.
+    vectors = np.empty((len(chunk_ids), base.dimension), dtype=np.float32)
+    np.take(base.vectors, kept, axis=0, out=vectors[: len(kept)])
+    vectors[len(kept) :] = decode_vectors([row[2] for row in fresh], base.dimension)
     return VectorMatrix(
         generation=generation,
         model_id=base.model_id,
@@ -221,7 +229,7 @@ def _assemble(
         page_ids=np.concatenate([base.page_ids[kept], page_ids]),
         scope_numbers=np.concatenate([base.scope_numbers[kept], scope_numbers]),
         scopes=tuple(scopes),
-        vectors=np.concatenate([base.vectors[kept], vectors]) if len(kept) else vectors,
+        vectors=vectors,
         rows={chunk_id: row for row, chunk_id in enumerate(chunk_ids)},
     )
 
