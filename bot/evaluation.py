@@ -32,7 +32,8 @@ class LabelledQuestion:
     """One line of a question file.
 
     Attributes:
-        answer_any: An answer that contains one of these is right.
+        answer_any: An answer that contains one of these is right; none: citing a gold page is
+            enough.
         kind: What makes the question hard: paraphrase, typo, table, nearmiss…
     """
 
@@ -215,6 +216,8 @@ def answers(labelled: LabelledQuestion, claims: Iterable[Claim]) -> bool:
     gold_pages = {gold.page for gold in labelled.gold}
     if not any(claim.citation.passage.chunk.page in gold_pages for claim in claims):
         return False
+    if not labelled.answer_any:
+        return True
     text = fold_answer("\n\n".join(claim.sentence for claim in claims))
     return any(_contains(text, fold_answer(answer)) for answer in labelled.answer_any)
 

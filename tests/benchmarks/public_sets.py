@@ -1,0 +1,95 @@
+"""Public question sets beside the project, as folders of pages and labelled questions."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.evaluation import GoldPassage, LabelledQuestion
+from bot.records import Question
+
+SEED = 20_261_130
+
+
+@dataclass(frozen=True, slots=True)
+class PublicSet:
+    """One set of `shared/benchmarks` and how much of it is asked.
+
+    Attributes:
+        answerable: Answerable questions sampled, at most.
+        unanswerable: Unanswerable questions sampled, at most.
+        standalone_only: Leave out questions that only make sense beside their paragraph.
+    """
+
+    folder: str
+    answerable: int
+    unanswerable: int
+    standalone_only: bool = False
+
+
+PUBLIC_SETS = {
+    "piaf": PublicSet("piaf-fr", 250, 250, standalone_only=True),
+    "clapnq": PublicSet("clapnq-dev-en", 250, 250),
+    "cnil": PublicSet("cnil-faq-fr", 159, 9),
+    "mtrag": PublicSet("mtrag-un-en", 200, 175),
+}
+
+
+def write_pages(shared: Path, public_set: PublicSet, target: Path) -> None:
+    """Write each document of a set as a Markdown page under `target`."""
+    target.mkdir(parents=True, exist_ok=True)
+    for record in _records(shared / "benchmarks" / public_set.folder / "corpus.jsonl"):
+        title = record["title"].replace("\n", " ").strip()
+        heading = f"# {title}\n\n" if title else ""
+        path = target / page_name(record["id"])
+        path.write_text(f"{heading}{record['text']}\n", encoding="utf-8")
+
+
+def read_public_questions(shared: Path, public_set: PublicSet) -> list[LabelledQuestion]:
+    """Sample the questions of a set, always the same ones."""
+    path = shared / "benchmarks" / public_set.folder / "queries.jsonl"
+    records = [r for r in _records(path) if not public_set.standalone_only or _stands_alone(r)]
+    chosen: list[Mapping[str, Any]] = []
+    for answerable, count in (
+        (True, public_set.answerable),
+        (False, public_set.unanswerable),
+    ):
+        pool = [r for r in records if r["answerable"] is answerable]
+        # Sampling for a benchmark: repeatable, nothing to do with security.
+        chosen += random.Random(SEED).sample(pool, min(count, len(pool)))  # noqa: S311
+    return [_labelled(record) for record in chosen]
+
+
+def page_name(document_id: str) -> str:
+    """Return the file name of a document: its id, with what no file name takes replaced."""
+    return re.sub(r"[^\w.-]", "_", document_id) + ".md"
+
+
+def _labelled(record: Mapping[str, Any]) -> LabelledQuestion:
+    sentences = [s for group in record.get("gold_sentences") or () for s in group]
+    context = tuple(
+        turn["text"] for turn in record.get("history") or () if turn.get("speaker") == "user"
+    )
+    return LabelledQuestion(
+        question_id=str(record["id"]),
+        question=Question(record["text"], context),
+        answerable=record["answerable"],
+        gold=tuple(GoldPassage(page_name(d), "") for d in record["gold_doc_ids"]),
+        # Only short answers can be looked for; without one, citing the gold page is the test.
+        answer_any=tuple(sentences or (a for a in record["answers"] if len(a.split()) <= 8)),
+        kind="answerable" if record["answerable"] else "unanswerable",
+    )
+
+
+def _stands_alone(record: Mapping[str, Any]) -> bool:
+    return bool(record.get("standalone_guess", True))
+
+
+def _records(path: Path) -> Iterator[Mapping[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        yield from (json.loads(line) for line in lines)
