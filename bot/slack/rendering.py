@@ -203,7 +203,7 @@ def _source_list(sources: _Sources, words: Words, *, with_quotes: bool) -> Block
     heading = {"type": "text", "text": words.sources, "style": {"bold": True}}
     elements: list[Block] = [{"type": "rich_text_section", "elements": [heading]}]
     for number, passage, quotes in sources.numbered.values():
-        entry = {"type": "rich_text_section", "elements": _source(passage.chunk, words)}
+        entry = {"type": "rich_text_section", "elements": source_elements(passage.chunk, words)}
         elements.append(
             {
                 "type": "rich_text_list",
@@ -220,7 +220,8 @@ def _source_list(sources: _Sources, words: Words, *, with_quotes: bool) -> Block
     return {"type": "rich_text", "elements": elements}
 
 
-def _source(chunk: StoredChunk, words: Words) -> list[Block]:
+def source_elements(chunk: StoredChunk, words: Words) -> list[Block]:
+    """Return the rich text that names a passage's page: linked where it has an address, dated."""
     url = safe_url(chunk.url)
     label = _label(chunk)
     name: Block = (

@@ -27,6 +27,9 @@ class Words:
     outage: str
     failure: str
     moved_here: str
+    hits: str
+    no_hits: str
+    search_help: str
     date: str
     months: tuple[str, ...]
 
@@ -55,6 +58,11 @@ FRENCH = Words(
     failure="Je n'ai pas réussi à traiter cette question : c'est une erreur de mon côté."
     " Reposez-la, ou demandez à un humain si c'est urgent.",
     moved_here="Je n'ai pas pu répondre là où vous avez posé votre question, alors voici.",
+    hits="Passages du guide pour « {terms} »",
+    no_hits="Aucun passage du guide pour « {terms} ». Essayez avec d'autres mots.",
+    search_help="Tapez {command} suivi de mots à chercher dans le guide, par exemple"
+    " {command} congés payés. Vous serez seul à voir le résultat. Pour une réponse, mentionnez-moi"
+    " dans un canal ou écrivez-moi en message direct.",
     date="{day} {month} {year}",
     months=(
         "janvier",
@@ -89,6 +97,11 @@ ENGLISH = Words(
     failure="I could not handle this question: that is an error on my side. Please ask again, or"
     " ask a human if it is urgent.",
     moved_here="I could not reply where you asked, so here it is.",
+    hits="Passages of the handbook for “{terms}”",
+    no_hits="No passage of the handbook for “{terms}”. Try other words.",
+    search_help="Type {command} and words to look for in the handbook, such as"
+    " {command} paid leave. Only you will see the result. For an answer, mention me in a channel"
+    " or send me a direct message.",
     date="{day} {month} {year}",
     months=(
         "January",

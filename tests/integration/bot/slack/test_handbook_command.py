@@ -1,0 +1,83 @@
+"""`/handbook`, typed in the stand-in, answered by the real app."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.records import Question
+from bot.retrieval.search import SearchResults
+from bot.sandbox.control import Sandbox
+from bot.sandbox.delivery import DeliveryState
+from bot.sandbox.server import SandboxServer
+from bot.slack.wording import ENGLISH, FRENCH
+from ingest import IndexNotBuiltError
+from tests.slack_running import finds_remote_work, running
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with SandboxServer() as sandbox:
+        yield sandbox
+        assert sandbox.problems == []
+
+
+@pytest.mark.parametrize("text", ["télétravail", "search télétravail", "SEARCH  télétravail"])
+async def test_search_shows_hits_to_the_person_alone(sandbox, tmp_path: Path, text):
+    async with running(sandbox, tmp_path):
+        delivery = sandbox.slash("camille", "general", "/handbook", text)
+        shown = await sandbox.wait_for_ephemeral("camille")
+    assert delivery.state is DeliveryState.ACKNOWLEDGED
+    assert shown.text.startswith("Passages du guide pour « télétravail »")
+    assert "Deux jours de télétravail par semaine." in shown.text
+    assert sandbox.messages("general") == []
+    assert sandbox.ephemerals("james") == []
+
+
+async def test_search_without_hits_says_so(sandbox, tmp_path: Path):
+    async with running(sandbox, tmp_path):
+        sandbox.slash("james", "general", "/handbook", "how many hamsters are there")
+        shown = await sandbox.wait_for_ephemeral("james")
+    assert "No passage of the handbook" in shown.text
+
+
+@pytest.mark.parametrize("text", ["", "help", "aide", "search"])
+async def test_help_tells_how_to_search(sandbox, tmp_path: Path, text):
+    async with running(sandbox, tmp_path):
+        sandbox.slash("camille", "general", "/handbook", text)
+        shown = await sandbox.wait_for_ephemeral("camille")
+    assert shown.text == FRENCH.search_help.format(command="/handbook")
+
+
+async def test_slow_search_is_acknowledged_at_once(sandbox, tmp_path: Path):
+    def slow(question: Question, limit: int) -> SearchResults:
+        time.sleep(0.3)
+        return finds_remote_work(question, limit)
+
+    async with running(sandbox, tmp_path, search=slow):
+        delivery = sandbox.slash("camille", "general", "/handbook", "télétravail")
+        await delivery.settled()
+        assert sandbox.ephemerals("camille") == []
+        await sandbox.wait_for_ephemeral("camille")
+
+
+async def test_outage_is_reported_as_an_outage(sandbox, tmp_path: Path):
+    def down(_question: Question, _limit: int) -> SearchResults:
+        raise IndexNotBuiltError("no index")
+
+    async with running(sandbox, tmp_path, search=down):
+        sandbox.slash("james", "general", "/handbook", "what about the holidays")
+        shown = await sandbox.wait_for_ephemeral("james")
+    assert shown.text == ENGLISH.outage
+
+
+async def test_command_works_in_a_direct_message_and_where_the_app_is_not(sandbox, tmp_path: Path):
+    sandbox.add_channel("ailleurs", with_bot=False)
+    async with running(sandbox, tmp_path):
+        sandbox.slash("camille", "ailleurs", "/handbook", "télétravail")
+        await sandbox.wait_for_ephemeral("camille", "Passages")
+        sandbox.slash("james", "Manuel", "/handbook", "télétravail")
+        await sandbox.wait_for_ephemeral("james", "Passages")
