@@ -12,14 +12,14 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from apscheduler.job import Job
-from apscheduler.jobstores.base import JobLookupError
-from apscheduler.jobstores.sqlalchemy import SQLAlchemyJobStore
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from apscheduler.triggers.base import BaseTrigger
-from apscheduler.triggers.combining import OrTrigger
-from apscheduler.triggers.cron import CronTrigger
-from apscheduler.util import datetime_to_utc_timestamp
+from apscheduler.job import Job  # type: ignore[import-untyped]
+from apscheduler.jobstores.base import JobLookupError  # type: ignore[import-untyped]
+from apscheduler.jobstores.sqlalchemy import SQLAlchemyJobStore  # type: ignore[import-untyped]
+from apscheduler.schedulers.asyncio import AsyncIOScheduler  # type: ignore[import-untyped]
+from apscheduler.triggers.base import BaseTrigger  # type: ignore[import-untyped]
+from apscheduler.triggers.combining import OrTrigger  # type: ignore[import-untyped]
+from apscheduler.triggers.cron import CronTrigger  # type: ignore[import-untyped]
+from apscheduler.util import datetime_to_utc_timestamp  # type: ignore[import-untyped]
 from sqlalchemy import Engine, inspect, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -326,7 +326,8 @@ class _SharedJobStore(SQLAlchemyJobStore):  # type: ignore[misc] # apscheduler h
             .values(next_run_time=timestamp + CLAIM_S)
         )
         with self.engine.begin() as connection:
-            return connection.execute(claim).rowcount == 1
+            claimed: bool = connection.execute(claim).rowcount == 1
+        return claimed
 
 
 class _SteadyScheduler(AsyncIOScheduler):  # type: ignore[misc] # apscheduler has no types
