@@ -50,6 +50,7 @@ class Manifest:
     messages_tab: bool
     interactive: bool
     socket_mode: bool
+    token_rotation: bool
 
     @classmethod
     def read(cls, path: Path = DEFAULT_PATH) -> Manifest:
@@ -76,6 +77,7 @@ class Manifest:
             messages_tab=bool(home.get("messages_tab_enabled")),
             interactive=bool(settings.get("interactivity", {}).get("is_enabled")),
             socket_mode=bool(settings.get("socket_mode_enabled")),
+            token_rotation=bool(settings.get("token_rotation_enabled")),
         )
 
     def receives(self, subscription: str, granted: frozenset[str]) -> bool:

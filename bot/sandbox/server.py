@@ -10,7 +10,7 @@ from types import TracebackType
 
 from aiohttp import web
 
-from bot.sandbox import control_api, responses
+from bot.sandbox import authorize, control_api, responses
 from bot.sandbox.control import Sandbox
 from bot.sandbox.manifest import Manifest
 
@@ -71,11 +71,15 @@ def _application(sandbox: Sandbox) -> web.Application:
         file.content = await request.read()
         return web.Response(text=f"OK - {len(file.content)}")
 
+    async def authorise(request: web.Request) -> web.Response:
+        return authorize.handle(sandbox.world, request)
+
     application = web.Application(client_max_size=MAX_BODY_BYTES)
     application.router.add_route("*", "/api/{method}", sandbox.web_api.handle)
     application.router.add_get("/link", sandbox.socket_mode.connect)
     for kind in ("commands", "actions", "app"):
         application.router.add_post(f"/{kind}/{{team}}/{{token}}", answer_response_url)
+    application.router.add_get("/oauth/v2/authorize", authorise)
     application.router.add_post("/upload/{team}/{file}", take_upload)
     control_api.add_routes(application, sandbox)
     return application

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import math
 from collections import defaultdict, deque
@@ -21,7 +22,7 @@ POSTS_PER_SECOND = 1
 """Messages a second in one channel. Source: the rate limits page."""
 
 POSTING = frozenset({"chat.postMessage"})
-_SECRET_ARGUMENTS = ("token", "client_secret")
+_SECRET_ARGUMENTS = ("token", "client_secret", "code", "refresh_token")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +121,11 @@ class WebApi:
         """Return the workspace a call is about.
 
         Raises:
-            MethodError: `not_authed`, `invalid_auth`, `account_inactive` or
+            MethodError: `not_authed`, `invalid_auth`, `account_inactive`, `token_expired` or
                 `not_allowed_token_type`.
         """
+        if method.caller == "client":
+            return workspace or next(iter(self._slack.world.workspaces.values()))
         if not token:
             raise MethodError("not_authed")
         is_app_token = token == self._slack.world.app_token
@@ -135,6 +138,9 @@ class WebApi:
             return next(iter(self._slack.world.workspaces.values()))
         if not workspace.installed:
             raise MethodError("account_inactive")
+        expires_at = workspace.token_expires_at
+        if expires_at is not None and self._slack.world.clock.now() > expires_at:
+            raise MethodError("token_expired")
         return workspace
 
     # Rates
@@ -201,7 +207,20 @@ async def _read(request: web.Request, *, json_body: bool) -> Json:
         values |= _json_object(await request.text()) if json_body else {}
     elif request.can_read_body:
         values |= {k: v for k, v in (await request.post()).items() if isinstance(v, str)}
-    return values
+    return values | _basic(request)
+
+
+def _basic(request: web.Request) -> Json:
+    """Return the client's id and secret, where they come as Basic authentication."""
+    header = request.headers.get("Authorization", "")
+    if not header.startswith("Basic "):
+        return {}
+    try:
+        credentials = base64.b64decode(header.removeprefix("Basic "), validate=True).decode()
+    except ValueError:
+        return {}
+    client_id, _, client_secret = credentials.partition(":")
+    return {"client_id": client_id, "client_secret": client_secret}
 
 
 def _json_object(body: str) -> Json:
@@ -214,7 +233,9 @@ def _json_object(body: str) -> Json:
 
 def _token(request: web.Request, values: Json) -> str:
     header = request.headers.get("Authorization", "")
-    return header.removeprefix("Bearer ") if header else str(values.get("token", ""))
+    if header.startswith("Bearer "):
+        return header.removeprefix("Bearer ")
+    return str(values.get("token", ""))
 
 
 def _drop(request: web.Request) -> web.Response:

@@ -188,6 +188,17 @@ class UploadedFile:
     content: bytes | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Install:
+    """Somebody's agreement to install the app, until its code is exchanged."""
+
+    team_id: str
+    user_id: str
+    scopes: frozenset[str]
+    redirect_uri: str
+    made_at: float
+
+
 @dataclass(slots=True)
 class Prompts:
     """Suggested prompts of one direct message."""
@@ -221,7 +232,10 @@ class Workspace:
         """(user id, words) of what Slack itself tells somebody, such as `operation_timeout`."""
         self.installed = True
         self.granted = world.manifest.scopes
+        self.installer = ""
         self.bot_token = f"xoxb-{team_id}-sandbox"
+        self.refresh_token = ""
+        self.token_expires_at: float | None = None
         self._last_ts_us = 0
         bot_user = self._new_bot(world.manifest.bot_name, world.app_id)
         assert bot_user.bot is not None  # noqa: S101 - narrows the type of what was just made
@@ -429,6 +443,8 @@ class World:
         self.clock = clock or SandboxClock()
         self.changes = ChangeLog()
         self.workspaces: dict[str, Workspace] = {}
+        self.installs: dict[str, Install] = {}
+        """By code."""
         self.problems: list[str] = []
         """What the app did that Slack would refuse or that no part of the stand-in knows."""
         self.limited_history = False

@@ -11,6 +11,7 @@ from bot.sandbox.methods import (
     chat,
     conversations,
     files,
+    oauth,
     reactions,
     streams,
     users,
@@ -32,7 +33,7 @@ class Method:
         scopes: One of them is needed; empty: none.
         per_minute: Calls Slack allows in a minute in one workspace.
         json_body: False where Slack reads forms and the query only.
-        caller: Whose token it wants: `bot` or `app`.
+        caller: Whose token it wants, `bot` or `app`; `client`: none, it wants the client's secret.
     """
 
     answer: Callable[[Call], Json]
@@ -75,6 +76,7 @@ METHODS: Mapping[str, Method] = {
     "files.getUploadURLExternal": Method(
         files.upload_url, TIER_4, ("files:write",), json_body=False
     ),
+    "oauth.v2.access": Method(oauth.access, 600, json_body=False, caller="client"),
     "reactions.add": Method(reactions.add, TIER_3, ("reactions:write",)),
     "reactions.remove": Method(reactions.remove, TIER_2, ("reactions:write",)),
     "usergroups.users.list": Method(
