@@ -161,6 +161,7 @@ class IngestScheduler:
         self._scheduler.start(paused=True)
         self._reconcile()
         self._scheduler.resume()
+        logger.info("schedule started", extra={"next_run_at": str(self.next_run_at())})
 
     async def shutdown(self) -> None:
         """Stop; a running sync ends after its current batch and is completed by the next one."""

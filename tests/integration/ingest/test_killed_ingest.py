@@ -151,7 +151,7 @@ def assert_answers(database: Path) -> None:
 def test_an_ingest_killed_at_any_moment_leaves_whole_pages_and_the_next_one_completes_it(tmp_path):
     folder, database = tmp_path / "handbook", tmp_path / "killed.db"
     folder.mkdir()
-    moments = random.Random(2026)
+    moments = random.Random(2026)  # noqa: S311 - moments of kills, not secrets
     write_version(folder, 0)
     total = len(ingest(database, folder))
     versions = defaultdict(set)

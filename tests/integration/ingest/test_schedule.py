@@ -251,7 +251,6 @@ async def test_a_run_is_skipped_while_another_process_syncs(settings, caplog):
 
     scheduler = IngestScheduler(settings, run=Runs(refuse))
     with caplog.at_level(logging.INFO, logger="ingest.schedule"):
-        scheduler.start()
         await scheduler.run_scheduled()
         await scheduler.shutdown()
 

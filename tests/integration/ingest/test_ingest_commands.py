@@ -1,0 +1,205 @@
+"""`python -m ingest` as a person and a script meet it: output, errors, exit statuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ingest.console import progress_bars, reports_to_json
+from ingest.progress import ProgressEvent, Stage
+from ingest.records import IngestReport, SkippedPage
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "handbook"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"page-{number}.md").write_text(
+            f"# Page {number}\n\nLa règle numéro {number} concerne tous les salariés.\n",
+            encoding="utf-8",
+        )
+    return folder
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    inherited = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG", "LC_ALL"}}
+    return inherited | {
+        "PYTHONPATH": str(ROOT),
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'manuel.db'}",
+        "HANDBOOK_CONFIG": str(tmp_path / "handbook.toml"),
+        "EMBEDDING_MODEL": "none",
+    }
+
+
+def ingest(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ingest", *arguments],
+        cwd=environment["HANDBOOK_CONFIG"].rpartition("/")[0],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_run_prints_its_report_as_json_and_nothing_else(folder, environment):
+    done = ingest("run", "--source", f"folder:{folder}", "--json", environment=environment)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    printed = json.loads(done.stdout)
+    [report] = printed["reports"]
+    assert report.pop("seconds") >= 0
+    assert report.pop("chunks") >= 3
+    assert report == {
+        "source": "handbook",
+        "added": 3,
+        "updated": 0,
+        "unchanged": 0,
+        "removed": 0,
+        "skipped": [],
+        "embeddings": {"computed": 0, "reused": 0},
+        "complete": True,
+        "blocked_removals": [],
+        "problems": [],
+        "dry_run": False,
+        "pages": {"added": ["page-0.md", "page-1.md", "page-2.md"], "updated": [], "removed": []},
+    }
+    assert printed["totals"]["added"] == 3
+
+
+def test_a_run_tells_people_in_lines_without_escape_codes_in_a_pipe(folder, environment):
+    (folder / "image.md").write_bytes(b"\x00\xff\x00")
+
+    done = ingest("run", "--source", f"folder:{folder}", environment=environment)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    first, second = done.stdout.splitlines()
+    assert first.startswith("handbook: 3 added, 0 updated, 0 unchanged, 0 removed, 1 skipped;")
+    assert second.startswith("  skipped  image.md: ")
+    assert "\x1b" not in done.stdout
+
+
+def test_a_dry_run_says_what_it_would_do(folder, environment):
+    done = ingest("run", "--source", f"folder:{folder}", "--dry-run", environment=environment)
+
+    assert done.returncode == 0
+    assert "would be 3 added" in done.stdout
+    assert "  would add  page-1.md" in done.stdout
+
+
+def test_a_source_that_fails_gives_status_one_and_says_why(tmp_path, environment):
+    done = ingest("run", "--source", f"folder:{tmp_path / 'nowhere'}", environment=environment)
+
+    assert done.returncode == 1
+    assert "nowhere" in done.stdout
+    assert "unavailable" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "changes", "named"),
+    [
+        (("run",), {}, "--source folder:PATH"),
+        (("run", "--source", "wiki"), {}, "'wiki'"),
+        (("run", "--sauce", "wiki"), {}, "--sauce"),
+        (("rnu",), {}, "rnu"),
+        (("run",), {"LOG_FORMAT": "xml"}, "LOG_FORMAT"),
+        (("run", "--source", "folder:."), {"DATABASE_URL": "oracle://x"}, "DATABASE_URL"),
+        (("status",), {"REINDEX_CRON": "often"}, "REINDEX_CRON"),
+        (("schedule",), {"REINDEX_CRON": ""}, "REINDEX_CRON"),
+        (("schedule",), {"TIMEZONE": "Mars"}, "TIMEZONE"),
+    ],
+)
+def test_wrong_use_gives_status_two_and_one_line_that_names_it(
+    environment, arguments, changes, named
+):
+    done = ingest(*arguments, environment=environment | changes)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("ingest: ")
+    assert done.stderr.count("\n") == 1
+    assert named in done.stderr
+
+
+def test_a_traceback_is_shown_only_when_asked_for(environment):
+    assert "Traceback" not in ingest("run", environment=environment).stderr
+    assert "Traceback" in ingest("--debug", "run", environment=environment).stderr
+
+
+def test_status_describes_the_index_its_sources_and_the_schedule(folder, environment):
+    before = json.loads(ingest("status", "--json", environment=environment).stdout)
+    assert (before["index"]["built"], before["sources"]) == (False, [])
+
+    ingest("run", "--source", f"folder:{folder}", environment=environment)
+    after = json.loads(ingest("status", "--json", environment=environment).stdout)
+
+    assert (after["index"]["built"], after["index"]["pages"]) == (True, 3)
+    [source] = after["sources"]
+    assert (source["name"], source["pages"], source["languages"]) == ("handbook", 3, {"fr": 3})
+    assert source["last_report"]["added"] == 3
+    assert source["last_run_at"] == source["last_success_at"] is not None
+    assert after["schedule"] == {
+        "cron": "0 5 * * *",
+        "timezone": "Europe/Paris",
+        "next_run_at": None,
+        "paused": False,
+    }
+    lines = ingest("status", environment=environment).stdout
+    assert "index     3 pages" in lines
+    assert "source    handbook: 3 pages (fr 3)" in lines
+
+
+def test_the_schedule_runs_until_it_is_told_to_stop(environment):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ingest", "schedule"],
+        env=environment | {"LOG_FORMAT": "json"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        assert json.loads(process.stderr.readline())["event"] == "schedule started"
+        status = json.loads(ingest("status", "--json", environment=environment).stdout)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+    assert status["schedule"]["next_run_at"].split("T")[1].startswith("05:00")
+
+
+def test_totals_add_up_over_sources():
+    skipped = (SkippedPage("a.md", "empty"),)
+    reports = [
+        IngestReport("a", added=("x",), chunks=3, embeddings_computed=2, skipped=skipped),
+        IngestReport("b", removed=("y",), chunks=4, embeddings_reused=1, complete=False),
+    ]
+
+    totals = reports_to_json(reports)["totals"]
+
+    assert (totals["added"], totals["removed"], totals["chunks"]) == (1, 1, 7)
+    assert totals["embeddings"] == {"computed": 2, "reused": 1}
+    assert (totals["skipped"], totals["complete"]) == (1, False)
+
+
+def test_progress_shows_bars_on_a_terminal_and_nothing_in_a_pipe(capsys, monkeypatch):
+    event = ProgressEvent("handbook", Stage.PAGES, 1, 3)
+    with progress_bars() as progress:
+        progress(event)
+    assert capsys.readouterr().err == ""
+
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress_bars() as progress:
+        progress(event)
+    assert "handbook: pages" in capsys.readouterr().err
