@@ -8,11 +8,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot.records import Outcome, Question
+from bot.retrieval.search import SearchResult, SearchResults
 from bot.sandbox.control import Sandbox
 from bot.slack.app import SlackApp
+from bot.slack.commands import Search
 from bot.store import JobStore, migrate, open_engine
 from ingest import Audiences
-from tests.outcomes import abstention, answer
+from tests.outcomes import abstention, answer, passage
 
 Answer = Callable[[Question, Audiences], Outcome]
 
@@ -21,6 +23,12 @@ def knows_remote_work(question: Question, _audiences: Audiences) -> Outcome:
     """Answer questions that mention remote work, and no other."""
     asked = question.text.lower()
     return answer() if "télétravail" in asked or "remote" in asked else abstention()
+
+
+def finds_remote_work(question: Question, limit: int) -> SearchResults:
+    """Find one passage for terms about remote work, and none for others."""
+    found = (SearchResult(passage()),) if "télétravail" in question.text.lower() else ()
+    return SearchResults(question.text, "hybrid", found[:limit])
 
 
 @asynccontextmanager
@@ -32,6 +40,7 @@ async def running(
     lease_s: float = 2.0,
     stop_limit_s: float = 10.0,
     answer_workers: int = 2,
+    search: Search = finds_remote_work,
 ) -> AsyncIterator[JobStore]:
     """Run the app against a stand-in until the block ends; yields its queue."""
     engine = open_engine(f"sqlite:///{folder / 'manuel.db'}")
@@ -44,6 +53,7 @@ async def running(
         store=store,
         answer=answer,
         answer_workers=answer_workers,
+        search=search,
     )
     stop = asyncio.Event()
     task = asyncio.create_task(app.run(stop, stop_limit_s=stop_limit_s))

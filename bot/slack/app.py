@@ -8,6 +8,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import aiohttp
@@ -24,12 +25,15 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 )
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.app import build_answerer, build_searcher
 from bot.settings import BotSettings
-from bot.slack import direct_messages, mentions
+from bot.slack import commands, direct_messages, mentions
+from bot.slack.commands import Search, SearchWhenReady
 from bot.slack.delivery import SlackDelivery
 from bot.slack.jobs import Answer, Workers
+from bot.slack.readiness import AnswererWhenReady, Answers
 from bot.store import JobStore, NewJob, migrate, open_engine
-from ingest import ConfigurationError
+from ingest import ConfigurationError, IngestScheduler
 
 log = logging.getLogger(__name__)
 
@@ -52,32 +56,60 @@ class Identity:
     bot_user_id: str
 
 
-async def serve(settings: BotSettings) -> None:
+async def serve(
+    settings: BotSettings,
+    *,
+    build: Callable[[], Answers] | None = None,
+    search: Search | None = None,
+) -> None:
     """Run the Slack app and the scheduled sync until SIGTERM or SIGINT.
 
-    Raises:
-        ConfigurationError: If a token is missing, or Slack refuses it.
-        SchemaVersionError: If the database was written by a newer version.
-    """
-    from bot.app import build_answerer
+    Without an index it starts too: it then builds one, unless the schedule is switched off, and
+    says until then that the handbook cannot be consulted.
 
+    Args:
+        settings: Of everything.
+        build: Makes what answers, instead of the answerer that the settings describe.
+        search: Ranks passages, instead of the searcher that the settings describe.
+
+    Raises:
+        ConfigurationError: If a setting is wrong, a token is missing, or Slack refuses one.
+        SchemaVersionError: If the database was written by a newer version.
+        EmbeddingError: If the encoder cannot be set up.
+    """
     bot_token = _required(settings.slack_bot_token, "SLACK_BOT_TOKEN", "xoxb-")
     app_token = _required(settings.slack_app_token, "SLACK_APP_TOKEN", "xapp-")
+    stop = stop_signal()
     engine = open_engine(settings.database_url)
     await asyncio.to_thread(migrate, engine)
-    answerer = await asyncio.to_thread(build_answerer, settings)
-    store = JobStore(engine, lease_s=settings.job_lease_s)
+    make: Callable[[], Answers] = build or partial(build_answerer, settings)
+    answerer = AnswererWhenReady(make)
+    searcher = SearchWhenReady(partial(build_searcher, settings))
+    scheduler = IngestScheduler(settings)
+    first_sync: asyncio.Task[None] | None = None
     app = SlackApp(
         api_url=settings.slack_api_url,
         bot_token=bot_token,
         app_token=app_token,
-        store=store,
+        store=JobStore(engine, lease_s=settings.job_lease_s),
         answer=answerer.answer,
         answer_workers=settings.answer_workers,
+        search=search or searcher,
     )
     try:
-        await app.run(stop_signal())
+        ready = await asyncio.to_thread(answerer.is_ready)
+        scheduler.start()
+        if not ready:
+            log.warning("there is no index yet: until there is, questions get an outage notice")
+            if settings.reindex_cron.strip():
+                first_sync = asyncio.create_task(scheduler.run_scheduled())
+        await app.run(stop)
     finally:
+        await scheduler.shutdown()
+        if first_sync is not None:
+            await first_sync
+        answerer.close()
+        searcher.close()
         engine.dispose()
 
 
@@ -98,6 +130,7 @@ class SlackApp:
         api_url: Base of Slack's Web API, or of the local stand-in.
         answer: Answers one question; called in a thread.
         answer_workers: Questions answered at the same time.
+        search: Ranks passages for the slash command; called in a thread.
     """
 
     def __init__(
@@ -109,7 +142,9 @@ class SlackApp:
         store: JobStore,
         answer: Answer,
         answer_workers: int,
+        search: Search,
     ) -> None:
+        self._search = search
         self._bot_token = bot_token
         self._app_token = app_token
         self._handler: AsyncSocketModeHandler | None = None
@@ -157,7 +192,9 @@ class SlackApp:
 
     async def _start(self) -> None:
         identity = await self._identify()
-        bolt = build_bolt(self._client, self._bot_token, identity, self._workers.accept)
+        bolt = build_bolt(
+            self._client, self._bot_token, identity, self._workers.accept, self._search
+        )
         self._handler = AsyncSocketModeHandler(
             bolt, self._app_token, logger=_library_log(), ping_interval=PING_EVERY_S
         )
@@ -182,10 +219,11 @@ def build_bolt(
     bot_token: str,
     identity: Identity,
     accept: Callable[[NewJob], Awaitable[None]],
+    search: Search,
 ) -> AsyncApp:
     """Return the Bolt app with its listeners.
 
-    Its listeners only store, and an event is acknowledged once they have
+    Those of questions only store, and an event is acknowledged once they have
     (`process_before_response`): when storing fails Slack sends the event again.
     """
 
@@ -220,6 +258,7 @@ def build_bolt(
 
     mentions.register(app, bot_user_id=identity.bot_user_id, accept=accept)
     direct_messages.register(app, bot_user_id=identity.bot_user_id, accept=accept)
+    commands.register(app, bot_user_id=identity.bot_user_id, search=search)
     return app
 
 

@@ -1,0 +1,29 @@
+"""`manuel serve` with a slow, scripted answerer: a process to kill in the middle of an answer.
+
+Run as a program. ANSWER_SECONDS says how long each answer takes.
+"""
+
+import asyncio
+import os
+import time
+
+from bot.records import Outcome, Question
+from bot.settings import BotSettings
+from bot.slack.app import serve
+from ingest import Audiences, configure_logging
+from tests.slack_running import knows_remote_work
+
+
+class ScriptedAnswers:
+    def answer(self, question: Question, audiences: Audiences) -> Outcome:
+        time.sleep(float(os.environ.get("ANSWER_SECONDS", "0")))
+        return knows_remote_work(question, audiences)
+
+    def close(self) -> None:
+        pass
+
+
+if __name__ == "__main__":
+    settings = BotSettings()
+    configure_logging(settings.log_format, settings.log_level)
+    asyncio.run(serve(settings, build=ScriptedAnswers))
