@@ -13,7 +13,9 @@ from bot.sandbox.workspace import Json, Message, UnknownName, Workspace
 _TOKEN = re.compile(r"<([^<>]+)>")
 _MARKUP = re.compile(r"(?<!\w)([*_~`])(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _STYLES = {"*": "bold", "_": "italic", "~": "strike", "`": "cyan"}
-BOTH_SIDES = "  "
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""What could steer the terminal instead of being shown in it."""
+INDENT = "  "
 QUOTE_BAR = "│ "
 
 
@@ -23,6 +25,8 @@ def draw(workspace: Workspace, message: Message) -> list[Text]:
         lines = [line for block in message.blocks for line in _block(workspace, block)]
     else:
         lines = list(_mrkdwn(workspace, message.text).split("\n"))
+    for line in lines:
+        line.plain = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", line.plain)
     return list(_without_double_blanks(lines))
 
 
@@ -65,7 +69,7 @@ def _block(workspace: Workspace, block: Json) -> list[Text]:
 def _rich_part(workspace: Workspace, part: Json) -> list[Text]:
     kind = part["type"]
     if kind == "rich_text_list":
-        indent = BOTH_SIDES * part.get("indent", 0)
+        indent = INDENT * part.get("indent", 0)
         first = part.get("offset", 0) + 1
         lines = []
         for number, item in enumerate(part["elements"], start=first):
