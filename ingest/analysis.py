@@ -55,7 +55,8 @@ class AnalyzedText:
 
     Attributes:
         folded: Every word, lower case and without accents; compounds both cut and joined.
-        stems: The stems of the same words.
+        stems: The stems of the same words, then those that words with accents have when they are
+            typed without: "payés" has the stem "pai", but "payes" has "pay".
     """
 
     folded: str
@@ -99,15 +100,26 @@ def analyze_passage(text: str, language: str) -> AnalyzedText:
     """
     languages = (language,) if language in SNOWBALL_ALGORITHMS else QUERY_LANGUAGES
     forms = [_indexed_forms(word, languages) for token in scan(text) for word in token.words]
-    return AnalyzedText(
-        folded=" ".join(form for form, _ in forms), stems=" ".join(stems for _, stems in forms)
-    )
+    # Stems of another spelling come last: between the others they would break phrases.
+    stems = [form.stems for form in forms] + [form.plain_stems for form in forms]
+    return AnalyzedText(" ".join(form.folded for form in forms), " ".join(filter(None, stems)))
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexedForms:
+    folded: str
+    stems: str
+    plain_stems: str
 
 
 @lru_cache(maxsize=1 << 16)
-def _indexed_forms(word: str, languages: tuple[str, ...]) -> tuple[str, str]:
+def _indexed_forms(word: str, languages: tuple[str, ...]) -> _IndexedForms:
+    plain = folded(word)
     stems = dict.fromkeys(stem(word, language) for language in languages)
-    return folded(word), " ".join(stems)
+    others = dict.fromkeys(stem(plain, language) for language in languages)
+    return _IndexedForms(
+        plain, " ".join(stems), " ".join(other for other in others if other not in stems)
+    )
 
 
 def analyze_query(

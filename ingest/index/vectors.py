@@ -218,7 +218,7 @@ def _assemble(
     scope_numbers = np.array([by_page[row[1]] for row in fresh], dtype=np.int64)
     # One allocation: two copies of the matrix at a time would double the memory of a refresh.
     vectors = np.empty((len(chunk_ids), base.dimension), dtype=np.float32)
-    np.take(base.vectors, kept, axis=0, out=vectors[: len(kept)])
+    np.take(base.vectors, kept, axis=0, out=vectors[: len(kept)], mode="clip")
     vectors[len(kept) :] = decode_vectors([row[2] for row in fresh], base.dimension)
     return VectorMatrix(
         generation=generation,
