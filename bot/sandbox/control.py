@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from bot.sandbox import responses
-from bot.sandbox.arguments import Arguments, MethodError
-from bot.sandbox.delivery import Delivery, DeliveryState, PayloadKind
+from bot.sandbox.acknowledgements import Acknowledgements
+from bot.sandbox.delivery import Delivery, PayloadKind, Transport
 from bot.sandbox.events import EventFeed
 from bot.sandbox.faults import Fault, FaultKind
 from bot.sandbox.interactions import (
     Interactions,
-    ResponseUrl,
     find_action,
     pressed,
 )
 from bot.sandbox.manifest import Manifest
-from bot.sandbox.methods import views
 from bot.sandbox.methods.call import Slack
 from bot.sandbox.payloads import message_json
 from bot.sandbox.socket_mode import SocketMode
@@ -56,11 +52,12 @@ class Sandbox:
     def __init__(self, manifest: Manifest | None = None) -> None:
         self.world = World(manifest or Manifest.read())
         self.socket_mode = SocketMode(self.world)
-        self.feed = EventFeed(self.world, self.socket_mode)
+        self.transport: Transport = self.socket_mode
+        self.feed = EventFeed(self.world, self.transport)
         self.interactions = Interactions(self.world)
         self.slack = Slack(self.world, self.feed, self.interactions, self.socket_mode)
         self.web_api = WebApi(self.slack)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._acknowledgements = Acknowledgements(self.slack)
         self._furnish(self.world.add_workspace("Exemple", "exemple"))
 
     def _furnish(self, workspace: Workspace) -> None:
@@ -226,8 +223,8 @@ class Sandbox:
         escaped = self.world.manifest.commands[command].get("should_escape")
         words = typed(workspace, text) if escaped else text
         payload = self.interactions.slash_command(workspace, place, person, command, words)
-        delivery = self.socket_mode.deliver(PayloadKind.COMMAND, payload, accepts_response=True)
-        self._spawn(self._finish_command(workspace, delivery))
+        delivery = self.transport.deliver(PayloadKind.COMMAND, payload, accepts_response=True)
+        self._acknowledgements.expect_command(workspace, delivery)
         return delivery
 
     def click(
@@ -289,8 +286,8 @@ class Sandbox:
             raise LookupError(f"{user} has no open modal")
         view.state = values or {}
         payload = self.interactions.view_submission(workspace, view, person)
-        delivery = self.socket_mode.deliver(PayloadKind.INTERACTION, payload, accepts_response=True)
-        self._spawn(self._finish_submission(workspace, person, view, delivery))
+        delivery = self.transport.deliver(PayloadKind.INTERACTION, payload, accepts_response=True)
+        self._acknowledgements.expect_submission(workspace, view, delivery)
         return delivery
 
     def close_modal(self, user: str, *, team: str | None = None) -> Delivery | None:
@@ -421,7 +418,7 @@ class Sandbox:
 
     def deliveries(self, event_type: str | None = None) -> list[Delivery]:
         """Return what was sent to the app; events of one type, or everything."""
-        sent = self.socket_mode.deliveries
+        sent = self.transport.deliveries
         return [d for d in sent if event_type in (None, d.event.get("type"))]
 
     # Waiting
@@ -512,7 +509,7 @@ class Sandbox:
 
     async def settled(self, timeout_s: float = WAIT_S) -> None:
         """Wait until everything sent so far is acknowledged or given up."""
-        for delivery in list(self.socket_mode.deliveries):
+        for delivery in list(self.transport.deliveries):
             await delivery.settled(timeout_s)
 
     # Trouble and time
@@ -537,7 +534,7 @@ class Sandbox:
 
     def redeliver(self, delivery: Delivery) -> Delivery:
         """Send the same event once more, as Slack does when an acknowledgement went lost."""
-        return self.socket_mode.redeliver(delivery)
+        return self.transport.redeliver(delivery)
 
     async def disconnect(self, reason: str = "refresh_requested") -> None:
         """Let Slack end the connections: `warning`, `refresh_requested`, `link_disabled`."""
@@ -549,77 +546,15 @@ class Sandbox:
 
     async def close(self) -> None:
         """Stop everything that still runs."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._acknowledgements.close()
         await self.socket_mode.close()
 
-    # What Slack does with an acknowledgement
+    # Inside
 
     def _interact(self, workspace: Workspace, person: User, payload: Json) -> Delivery:
-        delivery = self.socket_mode.deliver(
-            PayloadKind.INTERACTION, payload, accepts_response=False
-        )
-        self._spawn(self._finish_press(workspace, person, delivery))
+        delivery = self.transport.deliver(PayloadKind.INTERACTION, payload, accepts_response=False)
+        self._acknowledgements.expect_press(workspace, person.user_id, delivery)
         return delivery
-
-    async def _finish_press(self, workspace: Workspace, person: User, delivery: Delivery) -> None:
-        await delivery.settled(timeout_s=3600)
-        if delivery.state is not DeliveryState.ACKNOWLEDGED:
-            self._notice(workspace, person.user_id, "interaction_timeout")
-
-    async def _finish_command(self, workspace: Workspace, delivery: Delivery) -> None:
-        await delivery.settled(timeout_s=3600)
-        user_id = delivery.payload["user_id"]
-        if delivery.state is not DeliveryState.ACKNOWLEDGED:
-            lost = delivery.state is DeliveryState.LOST
-            self._notice(workspace, user_id, "dispatch_failed" if lost else "operation_timeout")
-        elif response := delivery.response:
-            where = delivery.payload["channel_id"]
-            url = ResponseUrl("", workspace.team_id, where, user_id, self.world.clock.now())
-            try:
-                responses.show(self.slack, workspace, url, Arguments(response))
-            except MethodError as error:
-                self.world.report(f"answer to {delivery.payload['command']}: {error.error}")
-
-    async def _finish_submission(
-        self, workspace: Workspace, person: User, view: View, delivery: Delivery
-    ) -> None:
-        await delivery.settled(timeout_s=3600)
-        if delivery.state is not DeliveryState.ACKNOWLEDGED:
-            self._notice(workspace, person.user_id, "view_submission_timeout")
-            return
-        try:
-            self._respond_to_submission(workspace, person, view, delivery.response or {})
-        except (MethodError, KeyError) as error:
-            self.world.report(f"answer to view_submission: {error}")
-
-    def _respond_to_submission(
-        self, workspace: Workspace, person: User, view: View, response: Json
-    ) -> None:
-        stack = workspace.modals[person.user_id]
-        match response.get("response_action"):
-            case "errors":
-                view.errors = dict(response["errors"])
-            case "update":
-                views.check_view(response["view"])
-                views.replace(view, response["view"])
-            case "push":
-                views.check_view(response["view"])
-                views.push_view(workspace, person.user_id, response["view"])
-            case "clear":
-                stack.clear()
-            case _:
-                stack.remove(view)
-        self.world.changes.publish(
-            "view", team_id=workspace.team_id, user_id=person.user_id, view_id=view.view_id
-        )
-
-    def _notice(self, workspace: Workspace, user_id: str, words: str) -> None:
-        workspace.notices.append((user_id, words))
-        self.world.changes.publish("notice", team_id=workspace.team_id, user_id=user_id)
-
-    # Finding things
 
     def _place(self, workspace: Workspace, channel: str, person: User) -> Channel:
         """Return a conversation; the app's own name or id means the direct message with it."""
@@ -634,8 +569,3 @@ class Sandbox:
             if found := workspace.find_message(channel.channel_id, message):
                 return found
         raise LookupError(f"no message {message} in workspace {workspace.name!r}")
-
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

@@ -85,6 +85,13 @@ class Delivery:
 class Transport(Protocol):
     """Carries payloads to the app: Socket Mode, or signed HTTP requests."""
 
+    deliveries: list[Delivery]
+    """Everything sent so far, oldest first."""
+
     def deliver(self, kind: PayloadKind, payload: Json, *, accepts_response: bool) -> Delivery:
         """Start sending a payload and return at once."""
+        ...
+
+    def redeliver(self, delivery: Delivery) -> Delivery:
+        """Send an event once more, as a retry."""
         ...
