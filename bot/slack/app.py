@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -80,37 +80,47 @@ async def serve(
     bot_token = _required(settings.slack_bot_token, "SLACK_BOT_TOKEN", "xoxb-")
     app_token = _required(settings.slack_app_token, "SLACK_APP_TOKEN", "xapp-")
     stop = stop_signal()
-    engine = open_engine(settings.database_url)
-    await asyncio.to_thread(migrate, engine)
-    make: Callable[[], Answers] = build or partial(build_answerer, settings)
-    answerer = AnswererWhenReady(make)
-    searcher = SearchWhenReady(partial(build_searcher, settings))
-    scheduler = IngestScheduler(settings)
-    first_sync: asyncio.Task[None] | None = None
-    app = SlackApp(
-        api_url=settings.slack_api_url,
-        bot_token=bot_token,
-        app_token=app_token,
-        store=JobStore(engine, lease_s=settings.job_lease_s),
-        answer=answerer.answer,
-        answer_workers=settings.answer_workers,
-        search=search or searcher,
-    )
-    try:
+    async with AsyncExitStack() as resources:
+        engine = open_engine(settings.database_url)
+        resources.callback(engine.dispose)
+        await asyncio.to_thread(migrate, engine)
+        make: Callable[[], Answers] = build or partial(build_answerer, settings)
+        answerer = AnswererWhenReady(make)
+        resources.callback(answerer.close)
+        searcher = SearchWhenReady(partial(build_searcher, settings))
+        resources.callback(searcher.close)
+        scheduler = IngestScheduler(settings)
         ready = await asyncio.to_thread(answerer.is_ready)
         scheduler.start()
-        if not ready:
-            log.warning("there is no index yet: until there is, questions get an outage notice")
-            if settings.reindex_cron.strip():
-                first_sync = asyncio.create_task(scheduler.run_scheduled())
+        first_sync = _first_sync(settings, scheduler, ready=ready)
+        resources.push_async_callback(_end_syncs, scheduler, first_sync)
+        app = SlackApp(
+            api_url=settings.slack_api_url,
+            bot_token=bot_token,
+            app_token=app_token,
+            store=JobStore(engine, lease_s=settings.job_lease_s),
+            answer=answerer.answer,
+            answer_workers=settings.answer_workers,
+            search=search or searcher,
+        )
         await app.run(stop)
-    finally:
-        await scheduler.shutdown()
-        if first_sync is not None:
-            await first_sync
-        answerer.close()
-        searcher.close()
-        engine.dispose()
+
+
+def _first_sync(
+    settings: BotSettings, scheduler: IngestScheduler, *, ready: bool
+) -> asyncio.Task[None] | None:
+    if ready:
+        return None
+    log.warning("there is no index yet: until there is, questions get an outage notice")
+    if not settings.reindex_cron.strip():
+        return None
+    return asyncio.create_task(scheduler.run_scheduled())
+
+
+async def _end_syncs(scheduler: IngestScheduler, first_sync: asyncio.Task[None] | None) -> None:
+    await scheduler.shutdown()
+    if first_sync is not None:
+        await first_sync
 
 
 def stop_signal() -> asyncio.Event:

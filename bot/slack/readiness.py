@@ -13,7 +13,7 @@ from ingest import Audiences, IndexNotBuiltError
 class Answers(Protocol):
     """What `bot.answering.answerer.Answerer` is to the Slack app."""
 
-    def answer(self, question: Question, audiences: Audiences) -> Outcome:
+    def answer(self, question: Question, *, audiences: Audiences) -> Outcome:
         """Answer one question."""
         ...
 
@@ -48,7 +48,7 @@ class AnswererWhenReady:
         Raises:
             IndexNotBuiltError: If nothing has been ingested yet.
         """
-        return self._answerer().answer(question, audiences)
+        return self._answerer().answer(question, audiences=audiences)
 
     def close(self) -> None:
         """Let go of the index, if it was opened."""

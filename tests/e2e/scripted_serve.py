@@ -15,7 +15,7 @@ from tests.slack_running import knows_remote_work
 
 
 class ScriptedAnswers:
-    def answer(self, question: Question, audiences: Audiences) -> Outcome:
+    def answer(self, question: Question, *, audiences: Audiences) -> Outcome:
         time.sleep(float(os.environ.get("ANSWER_SECONDS", "0")))
         return knows_remote_work(question, audiences)
 
