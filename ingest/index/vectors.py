@@ -79,7 +79,7 @@ class VectorMatrix:
         if limit <= 0 or not len(self.chunk_ids):
             return []
         visible = np.flatnonzero(self._admitted(audiences, sources)[self.scope_numbers])
-        scores = (self.vectors @ self._checked(vector))[visible]
+        scores = self._scores(self.vectors, vector)[visible]
         if len(scores) > limit:
             # Everything that ties with the last one stays until the ids decide.
             threshold = np.partition(scores, len(scores) - limit)[len(scores) - limit]
@@ -100,20 +100,22 @@ class VectorMatrix:
         }
         if not found:
             return {}
-        scores = self.vectors[list(found.values())] @ self._checked(vector)
+        scores = self._scores(self.vectors[list(found.values())], vector)
         return dict(zip(found, scores.tolist(), strict=True))
 
     def _admitted(self, audiences: Audiences, sources: Sequence[str] | None) -> NDArray[np.bool_]:
         return np.array([scope.admits(audiences, sources) for scope in self.scopes], dtype=np.bool_)
 
-    def _checked(self, vector: Vector) -> Vector:
+    def _scores(self, vectors: Vector, vector: Vector) -> Vector:
         if vector.shape != (self.dimension,):
             raise EmbeddingMismatchError(
                 f"the index holds vectors of {self.dimension} dimensions and the question has"
                 f" {vector.shape}: EMBEDDING_MODEL is not the model that was ingested with;"
                 " run `manuel ingest`"
             )
-        return np.ascontiguousarray(vector, dtype=np.float32)
+        # Not `@`: it sums the last rows in another order, and then equal vectors are no tie.
+        scores: Vector = np.vecdot(vectors, np.ascontiguousarray(vector, dtype=np.float32))
+        return scores
 
 
 def refreshed(connection: Connection, known: VectorMatrix | None) -> VectorMatrix:
