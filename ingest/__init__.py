@@ -17,7 +17,7 @@ from ingest.analysis import (
     fold,
 )
 from ingest.config import HandbookConfig, load_config
-from ingest.embedding.base import Embedder, Vector
+from ingest.embedding.base import Embedder, TokenEmbedder, TokenStates, Vector
 from ingest.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -87,6 +87,8 @@ __all__ = [
     "SourceUnavailableError",
     "StoredChunk",
     "SynonymTable",
+    "TokenEmbedder",
+    "TokenStates",
     "Unit",
     "UnitKind",
     "Vector",

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
 from bot.records import Passage
 from bot.retrieval.coverage import IndexedForms, idf_coverage
+from bot.retrieval.interaction import QuestionTokens, best_matches
 from bot.retrieval.query import Query
-from ingest import Embedder, StoredChunk, Unit, UnitKind, Vector
-
-
-@runtime_checkable
-class TokenEmbedder(Protocol):
-    """What an encoder that shows its token states adds to `Embedder`."""
-
-    def token_states(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Return one float32 array (tokens, dimension) per text."""
-        ...
+from ingest import Embedder, StoredChunk, TokenEmbedder, Unit, UnitKind, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +22,22 @@ class RerankWeights:
     unit: float = 1.0
     lexical: float = 0.2
     coverage: float = 0.08
+    interaction: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFigures:
+    """What the encoder says of the units of one passage, in their order.
+
+    Attributes:
+        cosines: With the question.
+        interactions: Late interaction of each unit, empty without token states.
+        interaction: Of the passage as a whole, None without token states.
+    """
+
+    cosines: tuple[float, ...]
+    interactions: tuple[float, ...] = ()
+    interaction: float | None = None
 
 
 class Reranker(Protocol):
@@ -48,7 +56,8 @@ class UnitReranker:
     """Scores each candidate by its chunk, its best unit and its keywords.
 
     score = cos(q, chunk) + w.unit * max cos(q, unit) + w.lexical * keyword share
-    + w.coverage * idf coverage, the last one only between texts of the same language.
+    + w.coverage * idf coverage + w.interaction * late interaction, coverage only between texts of
+    the same language, late interaction only with an encoder that shows its token states.
     """
 
     def __init__(self, embedder: Embedder, *, weights: RerankWeights | None = None) -> None:
@@ -59,33 +68,55 @@ class UnitReranker:
         """Reorder by the fixed sum of the class (see `Reranker.rerank`)."""
         if query.vector is None or not passages:
             return list(passages)
-        cosines = self._unit_cosines(query.vector, [passage.chunk for passage in passages])
+        figures = self.unit_figures(query, query.vector, [passage.chunk for passage in passages])
         scored = [
             self._score(query, passage, units)
-            for passage, units in zip(passages, cosines, strict=True)
+            for passage, units in zip(passages, figures, strict=True)
         ]
         scored.sort(key=lambda passage: (-passage.score, passage.chunk.chunk_id))
         return [replace(passage, rank=rank) for rank, passage in enumerate(scored, start=1)]
 
-    def _unit_cosines(
-        self, vector: Vector, chunks: Sequence[StoredChunk]
-    ) -> list[tuple[float, ...]]:
-        """Encode the units of all chunks in one batch, each distinct text once."""
+    def unit_figures(
+        self, query: Query, vector: Vector, chunks: Sequence[StoredChunk]
+    ) -> list[UnitFigures]:
+        """Encode the units of all chunks at once, each distinct text only once."""
         texts = [[unit_text(chunk, unit) for unit in chunk.units] for chunk in chunks]
         distinct = list(dict.fromkeys(text for unit_texts in texts for text in unit_texts))
         if not distinct:
-            return [() for _ in chunks]
-        values = self._embedder.embed_passages(distinct) @ vector
-        by_text = dict(zip(distinct, np.asarray(values, dtype=float).tolist(), strict=True))
-        return [tuple(by_text[text] for text in unit_texts) for unit_texts in texts]
+            return [UnitFigures(()) for _ in chunks]
+        rows = {text: row for row, text in enumerate(distinct)}
+        by_chunk = [[rows[text] for text in unit_texts] for unit_texts in texts]
+        vectors, matches, weights = self._encode(query, distinct)
+        cosines = vectors @ vector
+        if matches is None:
+            return [UnitFigures(tuple(cosines[own].tolist())) for own in by_chunk]
+        return [
+            UnitFigures(
+                tuple(cosines[own].tolist()),
+                tuple((matches[own] @ weights).tolist()),
+                float(matches[own].max(axis=0, initial=0.0) @ weights),
+            )
+            for own in by_chunk
+        ]
 
-    def _score(self, query: Query, passage: Passage, cosines: tuple[float, ...]) -> Passage:
+    def _encode(self, query: Query, texts: Sequence[str]) -> tuple[Vector, Vector | None, Vector]:
+        """Return vectors and, with token states, each question word's best match in each text."""
+        none = np.zeros(0, dtype=np.float32)
+        if not isinstance(self._embedder, TokenEmbedder) or not self._weights.interaction:
+            return self._embedder.embed_passages(texts), None, none
+        (tokens,) = self._embedder.token_states([query.text], kind="query")
+        question = QuestionTokens.of(query, tokens)
+        if not len(question.weights):
+            return self._embedder.embed_passages(texts), None, none
+        vectors, states = self._embedder.embed_with_tokens(texts)
+        return vectors, best_matches(question, states), question.weights
+
+    def _score(self, query: Query, passage: Passage, units: UnitFigures) -> Passage:
         chunk, weights = passage.chunk, self._weights
         cosine = passage.signals.get("cosine", 0.0)
-        best_unit = max(cosines, default=cosine)
+        best_unit = max(units.cosines, default=cosine)
         same_language = query.language in (chunk.language, "und")
-        forms = IndexedForms.of(full_text(chunk), chunk.language)
-        coverage = idf_coverage(query, forms)
+        coverage = idf_coverage(query, IndexedForms.of(full_text(chunk), chunk.language))
         score = (
             cosine
             + weights.unit * best_unit
@@ -98,7 +129,16 @@ class UnitReranker:
             "best_unit": best_unit,
             "coverage": coverage,
         }
-        return replace(passage, score=score, signals=signals, unit_cosines=cosines)
+        if units.interaction is not None:
+            score += weights.interaction * units.interaction
+            signals["interaction"] = units.interaction
+        return replace(
+            passage,
+            score=score,
+            signals=signals,
+            unit_cosines=units.cosines,
+            unit_interactions=units.interactions,
+        )
 
 
 def unit_text(chunk: StoredChunk, unit: Unit) -> str:

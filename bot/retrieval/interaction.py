@@ -1,0 +1,78 @@
+"""Late interaction: each word of a question against the tokens of a text. Pure.
+
+Unlike one vector per text, it tells whether every word of the question has a counterpart, in
+whatever form or language.
+
+Source: Khattab & Zaharia, ColBERT, SIGIR 2020; here with the states of an encoder that was not
+trained for it, which is why their common direction is removed and words are weighted by idf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.retrieval.query import Query
+from ingest import TokenStates, Vector, analyze_query
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionTokens:
+    """The content words of a question as the encoder reads them.
+
+    Attributes:
+        states: float32, shape (words, dimension): the mean state of each word's tokens.
+        weights: float32, shape (words,), adding up to 1; empty for a question without words.
+    """
+
+    states: Vector
+    weights: Vector
+
+    @classmethod
+    def of(cls, query: Query, tokens: TokenStates) -> QuestionTokens:
+        """Group the tokens of a question into its content words, weighted by idf."""
+        idf = {weighted.word.folded: weighted.idf for weighted in query.words}
+        positions = np.array(tokens.words, dtype=np.int64)
+        states, weights = [], []
+        for position, text in enumerate(tokens.text.split()):
+            weight = max((idf.get(w.folded, 0.0) for w in analyze_query(text).words), default=0.0)
+            own = tokens.states[positions == position] if weight else ()
+            if len(own):
+                states.append(np.mean(own, axis=0))
+                weights.append(weight)
+        if not states:
+            dimension = tokens.states.shape[1]
+            return cls(np.zeros((0, dimension), np.float32), np.zeros(0, np.float32))
+        total = np.array(weights, dtype=np.float32)
+        return cls(np.stack(states).astype(np.float32), total / total.sum())
+
+
+def best_matches(question: QuestionTokens, texts: Sequence[TokenStates]) -> Vector:
+    """Return how well each word of the question is matched in each text.
+
+    Args:
+        question: With at least one word.
+        texts: All candidates of one question: their mean state is removed from all states.
+
+    Returns:
+        float32, shape (texts, words): the best cosine of each word with a token of the text; 0
+        for a text without tokens.
+    """
+    matches = np.zeros((len(texts), len(question.weights)), dtype=np.float32)
+    filled = [position for position, text in enumerate(texts) if len(text.states)]
+    if not filled:
+        return matches
+    states = np.concatenate([texts[position].states for position in filled])
+    center = states.mean(axis=0)
+    cosines = _directions(states - center) @ _directions(question.states - center).T
+    starts = np.cumsum([0, *(len(texts[position].states) for position in filled[:-1])])
+    matches[filled] = np.maximum.reduceat(cosines, starts, axis=0)
+    return matches
+
+
+def _directions(states: Vector) -> Vector:
+    lengths = np.linalg.norm(states, axis=1, keepdims=True)
+    unit: Vector = np.asarray(states / np.maximum(lengths, 1e-9), dtype=np.float32)
+    return unit
