@@ -129,6 +129,6 @@ def _check_slack(settings: BotSettings) -> list[Check]:
     from bot.slack.diagnosis import diagnose
 
     return [
-        Check(name, State(state), detail, remedy)
-        for name, state, detail, remedy in diagnose(settings)
+        Check(found.name, State.OK if found.ok else State.FAILED, found.detail, found.remedy)
+        for found in diagnose(settings)
     ]

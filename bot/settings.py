@@ -13,6 +13,12 @@ class BotSettings(IngestSettings):
     answer_model: str = Field(
         "", description="Chat model of the OpenAI-compatible endpoint; empty: extractive answers."
     )
+    answer_timeout_s: float = Field(
+        30.0, gt=0, description="Seconds the model has before quotes of the handbook take over."
+    )
+    answer_max_tokens: int = Field(
+        1_500, ge=100, description="Tokens of one reply of the model, its thinking included."
+    )
     answer_max_words: int = Field(100, ge=20, le=400, description="Length of an answer, in words.")
     fusion: str = Field(
         "score",

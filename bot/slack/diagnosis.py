@@ -1,0 +1,89 @@
+"""What `manuel doctor` asks Slack: are the tokens good, and do they carry the scopes we use?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from bot.settings import BotSettings
+
+REQUIRED_SCOPES = frozenset(
+    {
+        "app_mentions:read",
+        "assistant:write",
+        "channels:read",
+        "chat:write",
+        "commands",
+        "files:write",
+        "groups:read",
+        "im:history",
+        "reactions:write",
+        "usergroups:read",
+        "users:read",
+    }
+)
+"""Bot scopes of deploy/manifest.socket-mode.json; a test keeps the two equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found; `ok` is False when `remedy` must be followed before `manuel serve` works."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+def diagnose(settings: BotSettings) -> Iterator[Finding]:
+    """Check the bot token with its scopes, then the app-level token, against Slack itself."""
+    yield _bot_token(settings)
+    yield _app_token(settings)
+
+
+def _bot_token(settings: BotSettings) -> Finding:
+    name = "slack bot token"
+    if settings.slack_bot_token is None:
+        return Finding(
+            name, False, "SLACK_BOT_TOKEN is not set", "copy it from the app's OAuth page"
+        )
+    client = _client(settings)
+    try:
+        answer = client.auth_test(token=settings.slack_bot_token.get_secret_value())
+    except (SlackClientError, OSError) as error:
+        return Finding(name, False, _words(error), "copy SLACK_BOT_TOKEN (xoxb-…) again")
+    headers = {key.lower(): value for key, value in answer.headers.items()}
+    granted = {scope.strip() for scope in str(headers.get("x-oauth-scopes", "")).split(",")}
+    missing = sorted(REQUIRED_SCOPES - granted)
+    if missing:
+        remedy = "update the app from deploy/manifest.socket-mode.json, then reinstall it"
+        return Finding(name, False, f"scopes missing: {', '.join(missing)}", remedy)
+    return Finding(name, True, f"{answer.get('user')} in {answer.get('team')}")
+
+
+def _app_token(settings: BotSettings) -> Finding:
+    name = "slack app token"
+    if settings.slack_app_token is None:
+        remedy = "create an app-level token with connections:write"
+        return Finding(name, False, "SLACK_APP_TOKEN is not set", remedy)
+    token = settings.slack_app_token.get_secret_value()
+    try:
+        _client(settings).apps_connections_open(app_token=token)
+    except (SlackClientError, OSError) as error:
+        remedy = "copy SLACK_APP_TOKEN (xapp-…) again; it needs connections:write"
+        return Finding(name, False, _words(error), remedy)
+    return Finding(name, True, "Socket Mode connections can be opened")
+
+
+def _client(settings: BotSettings) -> WebClient:
+    return WebClient(base_url=settings.slack_api_url, timeout=10)
+
+
+def _words(error: Exception) -> str:
+    """Say what Slack answered without repeating the request, which holds the token."""
+    if isinstance(error, SlackApiError):
+        return f"Slack answered {error.response.get('error', 'an error')}"
+    return f"Slack cannot be reached ({type(error).__name__})"

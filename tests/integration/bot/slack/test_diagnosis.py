@@ -1,0 +1,51 @@
+"""The doctor's questions to Slack, asked of the stand-in over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.server import SandboxServer
+from bot.settings import BotSettings
+from bot.slack.diagnosis import REQUIRED_SCOPES, Finding, diagnose
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+async def examine(**wrong: str) -> list[Finding]:
+    async with SandboxServer() as sandbox:
+        tokens = {
+            "slack_bot_token": sandbox.workspace().bot_token,
+            "slack_app_token": sandbox.world.app_token,
+        }
+        settings = BotSettings(slack_api_url=sandbox.api_url, **{**tokens, **wrong})
+        return await asyncio.to_thread(lambda: list(diagnose(settings)))
+
+
+async def test_good_tokens_are_ok():
+    assert [found.ok for found in await examine()] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "position"), [("slack_bot_token", 0), ("slack_app_token", 1)], ids=["bot", "app"]
+)
+async def test_a_refused_token_is_named_with_what_to_do(wrong, position):
+    found = (await examine(**{wrong: "xoxb-wrong"}))[position]
+    assert not found.ok
+    assert wrong.upper() in found.remedy
+    assert "xoxb-wrong" not in found.detail + found.remedy
+
+
+def test_an_unreachable_slack_is_said_to_be_so():
+    settings = BotSettings(
+        slack_bot_token="xoxb-1", slack_app_token="xapp-1", slack_api_url="http://127.0.0.1:9/api/"
+    )
+    assert ["cannot be reached" in found.detail for found in diagnose(settings)] == [True, True]
+
+
+def test_required_scopes_are_those_of_the_manifest():
+    manifest = json.loads((ROOT / "deploy/manifest.socket-mode.json").read_text(encoding="utf-8"))
+    assert set(manifest["oauth_config"]["scopes"]["bot"]) == REQUIRED_SCOPES

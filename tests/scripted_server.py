@@ -1,0 +1,75 @@
+"""A real HTTP server on loopback that plays scripted answers, one per request."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """One answer: a status with a JSON body, or text sent as it is, after a delay."""
+
+    status: int = 200
+    body: object = None
+    delay_s: float = 0.0
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class ScriptedServer:
+    """What is left to play and what was asked. The last answer is played for ever."""
+
+    script: list[Scripted]
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    url: str = ""
+
+    def next(self) -> Scripted:
+        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+
+
+@contextmanager
+def scripted_server(*script: Scripted) -> Iterator[ScriptedServer]:
+    """Serve a script; yields the server with its base `url` (ends in /v1)."""
+    state = ScriptedServer(list(script))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(length) or b"null")
+            state.requests.append({"path": self.path, "body": body, "headers": dict(self.headers)})
+            answer = state.next()
+            time.sleep(answer.delay_s)
+            text = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
+            payload = text.encode()
+            try:
+                self.send_response(answer.status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(payload)))
+                for name, value in answer.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(payload)
+            except ConnectionError:
+                pass  # the client gave up waiting: that is what some scripts are for
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    state.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
