@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -48,3 +48,12 @@ class IngestSettings(BaseSettings):
     timezone: str = Field("Europe/Paris", description="Time zone of REINDEX_CRON.")
     log_format: str = Field("text", pattern="^(text|json)$", description="`text` or `json`.")
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _empty_is_unset(cls, value: object, info: ValidationInfo) -> object:
+        """Take `NAME=` for unset where unset means something, as shells and .env files write it."""
+        name = info.field_name
+        if value == "" and name is not None and cls.model_fields[name].default is None:
+            return None
+        return value
