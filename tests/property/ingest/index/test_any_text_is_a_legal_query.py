@@ -18,6 +18,7 @@ PASSAGES = [
     "C++ C# R.T.T. 3,80 会社規則 नीति",
 ]
 FTS_SYNTAX = st.sampled_from(
+    # fmt: off
     [
         '"',
         "'",
@@ -35,7 +36,7 @@ FTS_SYNTAX = st.sampled_from(
         "stems:",
         "(",
         "\x00",
-        "�",
+        "\ud800",
         "🦊",
         "congés",
         "--",
@@ -44,6 +45,7 @@ FTS_SYNTAX = st.sampled_from(
         "\\",
         "\n",
     ]
+    # fmt: on
 )
 ANY_TEXT = st.one_of(
     st.text(alphabet=st.characters(exclude_categories=())),
