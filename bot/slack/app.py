@@ -198,6 +198,7 @@ class SlackApp:
             await self._workers.stop(limit_s=stop_limit_s)
             if self._handler is not None:
                 await self._handler.close_async()  # type: ignore[no-untyped-call] # Bolt's
+            self._workers.close()
         log.info("stopped")
 
     async def _start(self) -> None:

@@ -39,8 +39,9 @@ FORGET_AFTER_S = 30 * 86_400.0
 """Ended jobs keep ids only, to recognise late repetitions; then they go."""
 FIRST_RETRY_S = 1.0
 LONGEST_RETRY_S = 300.0
-POLL_S = 1.0
-"""How often the queue is looked at without being woken: retries, and jobs of dead processes."""
+WATCH_EVERY_S = 1.0
+"""How often the queue is looked at for what became due by itself: retries, and jobs of processes
+that died."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -76,9 +77,12 @@ class Workers:
         self._answer_workers = answer_workers
         self._answering = ThreadPoolExecutor(answer_workers, thread_name_prefix="answer")
         self._database = ThreadPoolExecutor(2, thread_name_prefix="jobs")
+        # Of its own: an acknowledgement must not wait behind other work on a busy database.
+        self._accepting = ThreadPoolExecutor(1, thread_name_prefix="accept")
         self._wake = {ANSWER: asyncio.Event(), DELIVER: asyncio.Event()}
         self._stopping = asyncio.Event()
         self._held: dict[str, Stage] = {}
+        self._channel_free_at: dict[str, float] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._upkeep: list[asyncio.Task[None]] = []
 
@@ -88,7 +92,8 @@ class Workers:
         Raises:
             JobStoreError: It is not stored: do not acknowledge it.
         """
-        job_id = await self._in_database(self._store.accept, question)
+        loop = asyncio.get_running_loop()
+        job_id = await loop.run_in_executor(self._accepting, self._store.accept, question)
         if job_id is None:
             log.info("event known already", extra={"event_id": question.event_id})
             return
@@ -100,10 +105,14 @@ class Workers:
         stages = [(ANSWER, self._answer_job)] * self._answer_workers
         stages += [(DELIVER, self._deliver_job)] * DELIVERY_WORKERS
         self._tasks = [asyncio.create_task(self._work(stage, step)) for stage, step in stages]
-        self._upkeep = [asyncio.create_task(self._renew()), asyncio.create_task(self._forget())]
+        upkeep = (self._watch(), self._renew(), self._forget())
+        self._upkeep = [asyncio.create_task(work) for work in upkeep]
 
     async def stop(self, *, limit_s: float) -> None:
-        """Take no more jobs, let those under way end within the limit, hand back the rest."""
+        """Take no more jobs, let those under way end within the limit, hand back the rest.
+
+        Questions are still accepted until `close`.
+        """
         self._stopping.set()
         for event in self._wake.values():
             event.set()
@@ -118,16 +127,20 @@ class Workers:
             await self._unless_down(
                 self._store.hand_back, job_id, uncertain=uncertain, counted=False
             )
+
+    def close(self) -> None:
+        """Accept nothing more, and let go of the threads."""
         # An answer that is still being computed finds its job handed back, and is dropped.
         self._answering.shutdown(wait=False, cancel_futures=True)
         self._database.shutdown(wait=True)
+        self._accepting.shutdown(wait=True)
 
     async def _work(self, stage: Stage, step: Callable[[Job], Awaitable[None]]) -> None:
         while not self._stopping.is_set():
             self._wake[stage].clear()
             job = await self._claim(stage)
             if job is None:
-                await self._idle(stage)
+                await self._wake[stage].wait()
                 continue
             self._wake[stage].set()  # there may be more for the others
             self._held[job.job_id] = stage
@@ -154,13 +167,6 @@ class Workers:
         except JobStoreError as error:
             log.warning("%s; trying again", error)
             return None
-
-    async def _idle(self, stage: Stage) -> None:
-        try:
-            async with asyncio.timeout(POLL_S):
-                await self._wake[stage].wait()
-        except TimeoutError:
-            return
 
     async def _answer_job(self, job: Job) -> None:
         question = job.question or ""
@@ -194,11 +200,19 @@ class Workers:
         if job.message is None:
             raise ValueError("an answered job has no message")
         message = Message.from_json(job.message)
+        wait_s = self._channel_free_at.get(job.channel_id, 0.0) - self._store.now()
+        if wait_s > 0:
+            await self._in_database(
+                self._store.hand_back, job.job_id, delay_s=wait_s, counted=False
+            )
+            return
         try:
             posted = await self._delivery.find(job) if job.uncertain else None
             if posted is None:
                 posted = await self._post(job, message)
         except DeliveryDelayed as error:
+            # Slack slows down one channel at a time: its other answers wait as well.
+            self._channel_free_at[job.channel_id] = self._store.now() + (error.retry_after_s or 0.0)
             await self._retry(job, error, wait_s=error.retry_after_s)
         except DeliveryUncertain as error:
             await self._retry(job, error, uncertain=True)
@@ -234,7 +248,7 @@ class Workers:
         await self._in_database(self._redeliver, job, delay_s=delay_s, uncertain=uncertain)
 
     def _redeliver(self, job: Job, *, delay_s: float, uncertain: bool | None) -> None:
-        if self._store.age_s(job) > GIVE_UP_AFTER_S:
+        if self._store.now() - job.created_at > GIVE_UP_AFTER_S:
             log.error("could not be delivered for too long", extra={"job_id": job.job_id})
             self._store.failed(job.job_id, reason="undeliverable")
         else:
@@ -246,6 +260,16 @@ class Workers:
             return
         last = job.attempts >= MAX_ATTEMPTS  # the next one only says so
         self._store.hand_back(job.job_id, delay_s=0.0 if last else _backoff_s(job.attempts))
+
+    async def _watch(self) -> None:
+        while True:
+            try:
+                for stage, wake in self._wake.items():
+                    if await self._in_database(self._store.is_due, stage):
+                        wake.set()
+            except JobStoreError as error:
+                log.warning("%s; trying again", error)
+            await asyncio.sleep(WATCH_EVERY_S)
 
     async def _renew(self) -> None:
         while True:

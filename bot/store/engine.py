@@ -17,12 +17,15 @@ BUSY_TIMEOUT_MS = 2_000
 """Below the 3 s in which Slack wants an acknowledgement: a question that cannot be stored in time
 is not acknowledged, and Slack sends it again."""
 
+READ_ONLY = {"bot_read_only": True}
+"""Execution options of a transaction that needs no lock."""
+
 
 def open_engine(database_url: str) -> Engine:
     """Connect to the database of `DATABASE_URL`; its folder is made if it is missing.
 
-    On SQLite every transaction takes the write lock at once: nearly all of ours write, and a
-    transaction that starts by reading can fail half-way when somebody else writes in between.
+    On SQLite a transaction takes the write lock at once, unless it is `READ_ONLY`: one that starts
+    by reading can fail half-way when somebody else writes in between.
 
     Raises:
         ConfigurationError: If the URL is not one.
@@ -39,7 +42,7 @@ def open_engine(database_url: str) -> Engine:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(url)
     event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_immediate)
+    event.listen(engine, "begin", _begin)
     return engine
 
 
@@ -68,5 +71,6 @@ def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
             return
 
 
-def _begin_immediate(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+def _begin(connection: Connection) -> None:
+    reads = connection.get_execution_options().get("bot_read_only")
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")

@@ -36,6 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.errors import JobStoreError
+from bot.store.engine import READ_ONLY
 from bot.store.tables import jobs
 
 LEASE_S = 30.0
@@ -139,7 +140,7 @@ class JobStore:
     ) -> None:
         self._engine = engine
         self._owner = owner or uuid.uuid4().hex
-        self._now = now
+        self.now = now
         self.lease_s = lease_s
 
     def accept(self, new: NewJob) -> str | None:
@@ -149,7 +150,7 @@ class JobStore:
             Its job_id, or None when this event or this message is known already.
         """
         job_id = uuid.uuid4().hex
-        now = self._now()
+        now = self.now()
         values = {
             "job_id": job_id,
             "event_id": new.event_id,
@@ -174,12 +175,10 @@ class JobStore:
 
     def claim(self, stage: Stage) -> Job | None:
         """Take the job that has waited longest for this stage, or one whose holder died."""
-        now = self._now()
-        waiting = and_(jobs.c.state == stage.waiting, jobs.c.due_at <= now)
-        orphaned = and_(jobs.c.state == stage.working, jobs.c.lease_until < now)
+        now = self.now()
         chosen = (
             select(jobs.c.job_id)
-            .where(or_(waiting, orphaned))
+            .where(_due(stage, now))
             .order_by(jobs.c.due_at, jobs.c.created_at)
             .limit(1)
             .with_for_update(skip_locked=True)
@@ -199,9 +198,15 @@ class JobStore:
             row = connection.execute(statement).one_or_none()
         return None if row is None else _job(row)
 
+    def is_due(self, stage: Stage) -> bool:
+        """Say whether `claim` would find something; takes no lock."""
+        due = select(jobs.c.job_id).where(_due(stage, self.now())).limit(1)
+        with self._transaction(reads=True) as connection:
+            return connection.execute(due).first() is not None
+
     def renew(self, job_ids: Sequence[str]) -> None:
         """Extend the leases of these jobs, as far as this process still holds them."""
-        self._change(jobs.c.job_id.in_(job_ids), lease_until=self._now() + self.lease_s)
+        self._change(jobs.c.job_id.in_(job_ids), lease_until=self.now() + self.lease_s)
 
     def answered(self, job_id: str, *, outcome: str, message: str) -> bool:
         """Keep the outcome, before anything is posted.
@@ -214,7 +219,7 @@ class JobStore:
             state=JobState.ANSWERED,
             outcome=outcome,
             message=message,
-            due_at=self._now(),
+            due_at=self.now(),
             owner=None,
             lease_until=None,
         )
@@ -223,7 +228,7 @@ class JobStore:
         """Renew the lease right before a post; False when the job is no longer ours."""
         return self._change(
             and_(jobs.c.job_id == job_id, jobs.c.state == JobState.DELIVERING),
-            lease_until=self._now() + self.lease_s,
+            lease_until=self.now() + self.lease_s,
         )
 
     def hand_back(
@@ -240,21 +245,18 @@ class JobStore:
             job_id: Which.
             delay_s: Seconds to wait at least.
             uncertain: New value of `Job.uncertain`; None leaves it.
-            counted: False when the attempt was cut short by us and is none of the job's fault.
+            counted: False when the attempt was cut short by us, and does not count.
         """
         running = jobs.c.state == JobState.RUNNING
         waiting = case((running, JobState.PENDING.value), else_=JobState.ANSWERED.value)
-        attempts = (
-            jobs.c.attempts
-            if counted
-            else case((running, jobs.c.attempts - 1), else_=jobs.c.attempts)
-        )
-        changed = {} if uncertain is None else {"uncertain": uncertain}
+        changed: dict[str, Any] = {} if uncertain is None else {"uncertain": uncertain}
+        if not counted:
+            changed["attempts"] = jobs.c.attempts - case((running, 1), else_=0)
+            changed["deliveries"] = jobs.c.deliveries - case((running, 0), else_=1)
         return self._change(
             jobs.c.job_id == job_id,
             state=waiting,
-            attempts=attempts,
-            due_at=self._now() + delay_s,
+            due_at=self.now() + delay_s,
             owner=None,
             lease_until=None,
             **changed,
@@ -268,25 +270,21 @@ class JobStore:
         """Record that nobody can be told, and why."""
         self._end(job_id, state=JobState.FAILED, failure=reason[:120])
 
-    def age_s(self, job: Job) -> float:
-        """Return how long ago the question was accepted."""
-        return self._now() - job.created_at
-
     def get(self, job_id: str) -> Job | None:
         """Return one job."""
-        with self._transaction() as connection:
+        with self._transaction(reads=True) as connection:
             row = connection.execute(select(jobs).where(jobs.c.job_id == job_id)).one_or_none()
         return None if row is None else _job(row)
 
     def counts(self) -> dict[JobState, int]:
         """Count the jobs in each state; states without jobs are absent."""
         statement = select(jobs.c.state, func.count()).group_by(jobs.c.state)
-        with self._transaction() as connection:
+        with self._transaction(reads=True) as connection:
             return {JobState(state): count for state, count in connection.execute(statement)}
 
     def forget_finished(self, *, older_than_s: float) -> int:
         """Delete jobs that ended so long ago; returns how many."""
-        limit = self._now() - older_than_s
+        limit = self.now() - older_than_s
         with self._transaction() as connection:
             return connection.execute(delete(jobs).where(jobs.c.finished_at < limit)).rowcount
 
@@ -297,13 +295,15 @@ class JobStore:
             jobs.c.message_ts == new.message_ts,
         )
         known = select(jobs.c.job_id).where(or_(jobs.c.event_id == new.event_id, same_message))
-        with self._transaction() as connection:
+        with self._transaction(reads=True) as connection:
             return connection.execute(known.limit(1)).first() is not None
 
     @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
+    def _transaction(self, *, reads: bool = False) -> Iterator[Connection]:
+        options = READ_ONLY if reads else {}
         try:
-            with self._engine.begin() as connection:
+            connected = self._engine.connect().execution_options(**options)
+            with connected as connection, connection.begin():
                 yield connection
         except SQLAlchemyError as error:
             raise JobStoreError(f"cannot use the job queue: {type(error).__name__}") from error
@@ -316,7 +316,7 @@ class JobStore:
             owner=None,
             lease_until=None,
             uncertain=false(),
-            finished_at=self._now(),
+            finished_at=self.now(),
             **values,
         )
 
@@ -324,6 +324,12 @@ class JobStore:
         statement = update(jobs).where(condition, jobs.c.owner == self._owner).values(values)
         with self._transaction() as connection:
             return connection.execute(statement).rowcount > 0
+
+
+def _due(stage: Stage, now: float) -> ColumnElement[bool]:
+    waiting = and_(jobs.c.state == stage.waiting, jobs.c.due_at <= now)
+    orphaned = and_(jobs.c.state == stage.working, jobs.c.lease_until < now)
+    return or_(waiting, orphaned)
 
 
 def _job(row: Row[Any]) -> Job:
