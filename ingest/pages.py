@@ -86,7 +86,8 @@ def _audiences(metadata: Metadata) -> Audiences | None:
         value = metadata.get(key)
         if value is None:
             continue
-        names = value.split(",") if isinstance(value, str) else value
+        # A list that stands in front matter that is no valid YAML arrives as it was typed.
+        names = value.strip("[]").split(",") if isinstance(value, str) else value
         return frozenset(name.strip() for name in names if name.strip()) or None
     return None
 

@@ -53,6 +53,7 @@ def test_a_date_in_front_matter_wins_over_the_files(metadata, expected):
         (PUBLIC, "hr", {"hr"}),
         (PUBLIC, ["hr", "managers"], {"hr", "managers"}),
         (PUBLIC, "hr, managers", {"hr", "managers"}),
+        (PUBLIC, "[hr, managers]", {"hr", "managers"}),
         (PUBLIC, "", PUBLIC),
         (PUBLIC, ["everyone"], PUBLIC),
         ({"managers"}, None, {"managers"}),
