@@ -15,6 +15,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import docx
+import pypdf
 from docx.document import Document
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
@@ -31,10 +32,10 @@ from reportlab.platypus import (
 HANDBOOK = Path(__file__).with_name("sample-handbook")
 REVIEW_TITLE = "Guide de l'entretien annuel"
 REVIEW = Path("rh/entretien-annuel.docx")
+REVIEW_DATE = datetime(2026, 1, 6, 9, 0, tzinfo=UTC)
 SAFETY_TITLE = "Livret de sécurité des locaux"
 SAFETY = Path("bureaux/securite-des-locaux.pdf")
-
-REVIEW_DATE = datetime(2026, 1, 6, 9, 0, tzinfo=UTC)
+SAFETY_DATE = datetime(2026, 1, 8, 9, 0, tzinfo=UTC)
 
 GRID = [
     ("GRID", (0, 0), (-1, -1), 0.5, colors.grey),
@@ -277,7 +278,7 @@ def build_safety() -> bytes:
         invariant=1,
     )
     template.build([_flowable(block) for block in SAFETY_BLOCKS])
-    return buffer.getvalue()
+    return _dated(buffer.getvalue(), SAFETY_DATE)
 
 
 def _add(document: Document, block: Block) -> None:
@@ -293,7 +294,7 @@ def _add(document: Document, block: Block) -> None:
             table = document.add_table(len(rows), len(rows[0]), style="Table Grid")
             for cells, texts in zip(table.rows, rows, strict=True):
                 for cell, text in zip(cells.cells, texts, strict=True):
-                    cell.text = text
+                    cell.paragraphs[0].add_run(text).bold = texts is rows[0]
 
 
 def _flowable(block: Block) -> Flowable:
@@ -309,10 +310,21 @@ def _flowable(block: Block) -> Flowable:
                 lines,
                 bulletType="1" if numbered else "bullet",
                 start=None if numbered else "–",
+                bulletFormat="%s." if numbered else None,
                 bulletFontName="Helvetica",
             )
         case Grid(rows):
             return Table(rows, style=GRID, hAlign="LEFT", spaceBefore=6, spaceAfter=6)
+
+
+def _dated(pdf: bytes, moment: datetime) -> bytes:
+    """Return the same PDF with this date; reportlab knows only its own fixed one or the clock."""
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf))
+    stamp = f"{moment:D:%Y%m%d%H%M%S}+00'00'"
+    writer.add_metadata({"/CreationDate": stamp, "/ModDate": stamp})
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    return buffer.getvalue()
 
 
 def _without_clock(archive: bytes) -> bytes:
