@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from bot.batch import read_batch, to_json, write_line
+from bot.batch import BatchLine, read_batch, to_json, write_line
 from bot.records import Question
 from bot.settings import BotSettings
 from ingest import PUBLIC, Audiences, ConfigurationError, HandbookError
@@ -108,28 +109,20 @@ def ask(
     from bot.serialization import outcome_to_json
 
     audiences = _audiences(audience)
-    if (question is None) == (batch is None):
-        raise ConfigurationError("give either a question or --batch FILE")
-    lines = read_batch(batch) if batch is not None else []
+    lines = _lines(question, batch)
     with build_answerer(load_settings()) as answerer:
-        if question is not None:
-            asked = Question(question, tuple(context or ()))
-            outcome = answerer.answer(asked, audiences=audiences)
-            if json:
-                sys.stdout.write(to_json(outcome_to_json(None, asked, outcome), indent=2) + "\n")
-            else:
-                print_outcome(outcome)
-            return 0
-        failures = 0
-        for line in lines:
-            try:
-                outcome = answerer.answer(line.question, audiences=audiences)
-            except HandbookError as error:
-                failures += 1
-                write_line(_failure(line.line_id, line.question, error), sys.stdout)
-                continue
-            write_line(outcome_to_json(line.line_id, line.question, outcome), sys.stdout)
-    return _batch_status(failures, len(lines))
+
+        def answer(asked: Question, line_id: str | int | None = None) -> dict[str, object]:
+            return outcome_to_json(line_id, asked, answerer.answer(asked, audiences=audiences))
+
+        if question is None:
+            return _each(lines, answer)
+        asked = Question(question, tuple(context or ()))
+        if json:
+            sys.stdout.write(to_json(answer(asked), indent=2) + "\n")
+        else:
+            print_outcome(answerer.answer(asked, audiences=audiences))
+    return 0
 
 
 @app.command()
@@ -145,38 +138,27 @@ def search(
     """Rank the passages that match."""
     from bot.app import build_searcher
     from bot.console import print_search
+    from bot.retrieval.search import SearchResults
     from bot.serialization import search_to_json
 
     audiences = _audiences(audience)
-    if (terms is None) == (batch is None):
-        raise ConfigurationError("give either terms or --batch FILE")
-    lines = read_batch(batch, text_keys=("query", "question", "terms")) if batch is not None else []
-    failures = 0
+    lines = _lines(terms, batch, text_keys=("query", "question", "terms"))
     with build_searcher(load_settings()) as searcher:
-        if terms is not None:
-            found = searcher.search(
-                Question(terms), mode=mode.value, limit=limit, explain=explain, audiences=audiences
+
+        def find(asked: Question) -> SearchResults:
+            return searcher.search(
+                asked, mode=mode.value, limit=limit, explain=explain, audiences=audiences
             )
-            if json:
-                sys.stdout.write(to_json(search_to_json(found), indent=2) + "\n")
-            else:
-                print_search(found)
-            return 0
-        for line in lines:
-            try:
-                found = searcher.search(
-                    line.question,
-                    mode=mode.value,
-                    limit=limit,
-                    explain=explain,
-                    audiences=audiences,
-                )
-            except HandbookError as error:
-                failures += 1
-                write_line(_failure(line.line_id, line.question, error), sys.stdout)
-                continue
-            write_line({"id": line.line_id, **search_to_json(found)}, sys.stdout)
-    return _batch_status(failures, len(lines))
+
+        if terms is None:
+            return _each(
+                lines, lambda asked, line_id: {"id": line_id, **search_to_json(find(asked))}
+            )
+        if json:
+            sys.stdout.write(to_json(search_to_json(find(Question(terms))), indent=2) + "\n")
+        else:
+            print_search(find(Question(terms)))
+    return 0
 
 
 @app.command()
@@ -239,14 +221,31 @@ def _audiences(names: list[str] | None) -> Audiences:
     return PUBLIC | frozenset(names or ())
 
 
-def _failure(
-    line_id: str | int | None, question: Question, error: HandbookError
-) -> dict[str, object]:
-    return {"id": line_id, "question": question.text, "error": " ".join(str(error).split())}
+def _lines(
+    text: str | None, batch: Path | None, *, text_keys: Sequence[str] = ("question",)
+) -> list[BatchLine]:
+    """Read the batch, where there is one; exactly one of the two must be given."""
+    if (text is None) == (batch is None):
+        raise ConfigurationError("give either a text or --batch FILE")
+    return read_batch(batch, text_keys=text_keys) if batch is not None else []
 
 
-def _batch_status(failures: int, total: int) -> int:
+def _each(
+    lines: Sequence[BatchLine], work: Callable[[Question, str | int | None], dict[str, object]]
+) -> int:
+    """Write one line per question as soon as it is ready; a failure is a line too."""
+    failures = 0
+    for line in lines:
+        try:
+            record = work(line.question, line.line_id)
+        except HandbookError as error:
+            failures += 1
+            reason = " ".join(str(error).split())
+            record = {"id": line.line_id, "question": line.question.text, "error": reason}
+        write_line(record, sys.stdout)
     if failures:
-        sys.stderr.write(f"manuel: {failures} of {total} questions failed; see their `error`\n")
+        sys.stderr.write(
+            f"manuel: {failures} of {len(lines)} questions failed; see their `error`\n"
+        )
         return 1
     return 0
