@@ -24,8 +24,8 @@ from bot.sandbox.workspace import Message
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "deploy" / "sample-handbook.toml"
-DATABASE = ROOT / "data" / "demo.db"
-LOG = ROOT / "data" / "demo.log"
+DATA = ROOT / "data"
+"""Where the demo keeps its index and the app's log, unless another folder is given."""
 
 START_S = 120.0
 ANSWER_S = 60.0
@@ -64,7 +64,7 @@ CONVERSATION = (
     Turn(
         "A mention in English, about a page written in French",
         "james",
-        "@Manuel how many days of paid leave do I get per year?",
+        "@Manuel how much is a meal voucher worth?",
     ),
     Turn(
         "A question the handbook does not answer",
@@ -72,7 +72,12 @@ CONVERSATION = (
         "@Manuel quel est le mot de passe du wifi du bureau de Tokyo ?",
         answered=False,
     ),
-    Turn("A direct message", "amina", "Comment se faire rembourser un repas ?", where=""),
+    Turn(
+        "A direct message",
+        "amina",
+        "Quel est le plafond pour une nuit d'hôtel à Lyon ?",
+        where="",
+    ),
     Turn("A search that only Camille sees", "camille", "congés", command="/handbook"),
 )
 
@@ -81,13 +86,18 @@ class DemoFailed(Exception):  # noqa: N818 - reads as what happened
     """The demo could not go on; its text says why."""
 
 
-def main() -> int:
-    """Run the demo; returns its exit status."""
+def main(folder: Path = DATA) -> int:
+    """Run the demo; returns its exit status.
+
+    Args:
+        folder: Gets the index (`demo.db`), kept for the next time, and the app's log (`demo.log`).
+    """
     console = Console(highlight=False)
     console.print(Text("Manuel: the sample handbook, the real app, a stand-in for Slack", "bold"))
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        _index(console)
-        return asyncio.run(_run(console))
+        _index(folder, console)
+        return asyncio.run(_run(folder, console))
     except DemoFailed as failure:
         console.print(Text(str(failure), "red"))
         return 1
@@ -95,10 +105,10 @@ def main() -> int:
         return 0
 
 
-def environment() -> dict[str, str]:
+def environment(folder: Path) -> dict[str, str]:
     """Return the settings of the demo: everything on this machine, nothing from outside."""
     return os.environ | {
-        "DATABASE_URL": f"sqlite:///{DATABASE}",
+        "DATABASE_URL": f"sqlite:///{folder.resolve() / 'demo.db'}",
         "HANDBOOK_CONFIG": str(CONFIG),
         "EMBEDDING_MODEL": "bundled",
         "ANSWER_MODEL": "",
@@ -107,22 +117,25 @@ def environment() -> dict[str, str]:
     }
 
 
-def _index(console: Console) -> None:
+def _index(folder: Path, console: Console) -> None:
     """Bring the index of the sample handbook up to date."""
-    DATABASE.parent.mkdir(exist_ok=True)
     console.print(Text("Indexing the sample handbook (manuel ingest)…", "dim"))
     command = [sys.executable, "-m", "bot", "ingest"]
-    done = subprocess.run(command, env=environment(), cwd=ROOT, check=False)  # noqa: S603 - ours
+    done = subprocess.run(  # noqa: S603 - our own command
+        command, env=environment(folder), cwd=ROOT, check=False
+    )
     if done.returncode != 0:
         raise DemoFailed("the sample handbook could not be indexed")
 
 
-async def _run(console: Console) -> int:
+async def _run(folder: Path, console: Console) -> int:
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    async with SandboxServer() as sandbox, _serving(sandbox, console):
+    async with SandboxServer() as sandbox, _serving(sandbox, folder, console):
         failures = await play(sandbox, console)
+        if failures:
+            console.print(Text(f"the app's log: {_log(folder)}", "dim"))
         if sys.stdin.isatty() and console.is_terminal:
             await _talk(sandbox, console)
     for problem in sandbox.problems:
@@ -131,25 +144,25 @@ async def _run(console: Console) -> int:
 
 
 @asynccontextmanager
-async def _serving(sandbox: Sandbox, console: Console) -> AsyncIterator[None]:
+async def _serving(sandbox: Sandbox, folder: Path, console: Console) -> AsyncIterator[None]:
     """Run `manuel serve` against the stand-in while the body runs.
 
     Raises:
         DemoFailed: If it does not connect.
     """
-    with LOG.open("wb") as log:
+    with _log(folder).open("wb") as log:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "bot",
             "serve",
-            env=environment() | sandbox.environment,
+            env=environment(folder) | sandbox.environment,
             cwd=ROOT,
             stdout=log,
             stderr=log,
         )
     try:
-        await _connected(sandbox, process, console)
+        await _connected(sandbox, process, folder, console)
         yield
     finally:
         with suppress(ProcessLookupError):
@@ -163,11 +176,11 @@ async def _serving(sandbox: Sandbox, console: Console) -> AsyncIterator[None]:
 
 
 async def _connected(
-    sandbox: Sandbox, process: asyncio.subprocess.Process, console: Console
+    sandbox: Sandbox, process: asyncio.subprocess.Process, folder: Path, console: Console
 ) -> None:
     ended = asyncio.ensure_future(process.wait())
     connected = asyncio.ensure_future(sandbox.wait_for_connection(START_S))
-    console.print(Text(f"Starting the app (manuel serve; its log: {_shown(LOG)})…", "dim"))
+    console.print(Text(f"Starting the app (manuel serve; its log: {_log(folder)})…", "dim"))
     with console.status("starting…"):
         await asyncio.wait({ended, connected}, return_when=asyncio.FIRST_COMPLETED)
     if connected.done() and connected.exception() is None:
@@ -175,7 +188,7 @@ async def _connected(
         return
     connected.cancel()
     ended.cancel()
-    last = LOG.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-15:]
+    last = _log(folder).read_text(encoding="utf-8", errors="replace").strip().splitlines()[-15:]
     raise DemoFailed("\n".join(["the app did not connect; the end of its log:", *last]))
 
 
@@ -213,7 +226,7 @@ async def _take(sandbox: Sandbox, console: Console, turn: Turn) -> bool:
             else:
                 reply = await sandbox.wait_for_reply(said, timeout_s=ANSWER_S)
     except TimeoutError:
-        console.print(Text(f"no reply within {ANSWER_S:.0f} s: see {_shown(LOG)}", "red"))
+        console.print(Text(f"no reply within {ANSWER_S:.0f} s", "red"))
         return False
     _print_message(sandbox, console, reply, indent=4, took_s=time.monotonic() - started)
     answered = not reply.text.startswith(ABSTENTION)
@@ -279,9 +292,9 @@ def _print_message(
         console.print(Padding(line, (0, 0, 0, indent + 2)))
 
 
-def _shown(path: Path) -> str:
-    return os.path.relpath(path)
+def _log(folder: Path) -> Path:
+    return Path(os.path.relpath(folder / "demo.log"))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(Path, sys.argv[1:2])))
