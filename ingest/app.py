@@ -79,6 +79,7 @@ def run_ingest(
         LeaseHeldError: If another process is syncing into the same index.
     """
     chosen = select_sources(specs, load_config(settings), settings)
+    sources = [(open_source(config, settings), config.fingerprint) for config in chosen]
     embedder = open_embedder(settings)
     reports: list[IngestReport] = []
     with _writer(settings, dry_run=dry_run) as (writer, lease):
@@ -88,14 +89,15 @@ def run_ingest(
                 lease.check()
             return stopped()
 
-        for config in chosen:
+        for source, configuration in sources:
             if reports and ended():
                 break
             reports.append(
                 sync(
-                    open_source(config, settings),
+                    source,
                     writer,
                     embedder,
+                    configuration=configuration,
                     dry_run=dry_run,
                     full=full,
                     allow_removals=allow_removals,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,6 +63,12 @@ class SourceConfig(_Table):
     include: tuple[Text, ...] = ()
     exclude: tuple[Text, ...] = ()
     audience: Annotated[tuple[Text, ...], BeforeValidator(_one_or_many)] = (EVERYONE,)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return what changes whenever unchanged pages get another link or audience."""
+        shown = f"{self.url}\n{sorted(self.audience)}"
+        return hashlib.sha256(shown.encode()).hexdigest()[:8]
 
 
 class SynonymsConfig(_Table):

@@ -42,6 +42,7 @@ def sync(
     writer: IndexWriter,
     embedder: Embedder | None,
     *,
+    configuration: str = "",
     dry_run: bool = False,
     full: bool = False,
     allow_removals: bool = False,
@@ -58,6 +59,8 @@ def sync(
         source: Where the pages are.
         writer: Migrated already, and leased by the caller.
         embedder: None for keyword search alone.
+        configuration: Changes with what is configured for the source: then every page is looked
+            at again, as its link or audience may be another one.
         dry_run: Write nothing, report what would happen.
         full: Read and parse every page again; vectors are still reused.
         allow_removals: Go on with a sync that removes a large part of the source.
@@ -75,6 +78,7 @@ def sync(
     run = _Sync(
         source=source,
         writer=writer,
+        configuration=configuration,
         dry_run=dry_run,
         full=full,
         allow_removals=allow_removals,
@@ -118,6 +122,7 @@ class _Sync:
 
     source: Source
     writer: IndexWriter
+    configuration: str
     dry_run: bool
     full: bool
     allow_removals: bool
@@ -189,7 +194,7 @@ class _Sync:
         state = self.known.get(entry.path)
         if state is None or state.version != self.version or self.full:
             return self._prepare(self.source.fetch(entry), entry)
-        if entry.version is not None and entry.version == state.source_version:
+        if entry.version is not None and self._version_of(entry) == state.source_version:
             self.unchanged += 1
             return None
         raw = self.source.fetch(entry)
@@ -207,7 +212,7 @@ class _Sync:
             raise PageParseError("no text in it")
         if len({chunk.chunk_id for chunk in chunks}) != len(chunks):
             raise PageParseError("two of its chunks have the same id")
-        return _Prepared(page, chunks, entry.version)
+        return _Prepared(page, chunks, self._version_of(entry))
 
     def _refresh(self, raw: RawPage, entry: Entry, state: PageState) -> None:
         """Bring up to date what a page shows without its text: link, date, audiences."""
@@ -217,16 +222,20 @@ class _Sync:
             self.updated.append(page.path)
         else:
             self.unchanged += 1
-        stale = entry.version != state.source_version or page.modified_at != state.modified_at
+        version = self._version_of(entry)
+        stale = (version, page.modified_at) != (state.source_version, state.modified_at)
         if (shown or stale) and not self.dry_run:
             self.writer.touch_page(
                 page.source,
                 page.path,
-                source_version=entry.version,
+                source_version=version,
                 modified_at=page.modified_at,
                 url=page.url,
                 audiences=page.audiences,
             )
+
+    def _version_of(self, entry: Entry) -> str | None:
+        return None if entry.version is None else f"{self.configuration} {entry.version}"
 
     def _embed(self, window: Sequence[_Prepared]) -> None:
         texts = [pair for prepared in window for pair in prepared.texts()]
