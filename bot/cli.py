@@ -10,12 +10,18 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from bot.batch import BatchLine, read_batch, to_json, write_line
 from bot.records import Question
 from bot.settings import BotSettings
-from ingest import PUBLIC, Audiences, ConfigurationError, HandbookError
+from ingest import (
+    PUBLIC,
+    Audiences,
+    ConfigurationError,
+    HandbookError,
+    configure_logging,
+    read_settings,
+)
 
 app = typer.Typer(
     name="manuel",
@@ -52,19 +58,17 @@ def _options(
     pass
 
 
-def load_settings() -> BotSettings:
-    """Read the settings.
+def load_settings(*, quiet: bool = True) -> BotSettings:
+    """Read the settings and set up the log: warnings only when `quiet`, unless LOG_LEVEL is set.
 
     Raises:
         ConfigurationError: Naming each variable that is wrong.
     """
-    try:
-        return BotSettings()
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()
-        )
-        raise ConfigurationError(f"wrong settings: {problems}") from error
+    settings = read_settings(BotSettings)
+    chosen = "log_level" in settings.model_fields_set
+    level = settings.log_level if chosen or not quiet else "WARNING"
+    configure_logging(settings.log_format, level)
+    return settings
 
 
 @app.command()
@@ -81,7 +85,7 @@ def ingest(
     json: JsonOption = False,
 ) -> int:
     """Bring the index up to date with the handbook."""
-    from ingest.console import ingest_command
+    from ingest import ingest_command
 
     return ingest_command(
         load_settings(),
@@ -166,14 +170,14 @@ def serve() -> int:
     """Run the Slack app and the scheduled sync until stopped."""
     from bot.slack.app import serve as serve_slack
 
-    asyncio.run(serve_slack(load_settings()))
+    asyncio.run(serve_slack(load_settings(quiet=False)))
     return 0
 
 
 @app.command()
 def status(json: JsonOption = False) -> int:
     """Show the index, its sources, their last runs and the schedule."""
-    from ingest.console import status_command
+    from ingest import status_command
 
     return status_command(load_settings(), as_json=json)
 

@@ -50,7 +50,7 @@ def _report(
 ) -> int:
     if debug:
         traceback.print_exception(error)
-    message = getattr(error, "message", "") or str(error)
+    message = error.format_message() if isinstance(error, TyperException) else str(error)
     text = " ".join(message.split()) or type(error).__name__
     sys.stderr.write(f"{name}: {before}{text}{after}\n")
     return status

@@ -70,7 +70,11 @@ def ingest_command(
     else:
         for report in reports:
             _print_report(report)
-    return 0 if all(report.complete for report in reports) else 1
+    failed = [report.source for report in reports if not report.complete]
+    if failed:
+        problems = "; ".join(problem for report in reports for problem in report.problems)
+        sys.stderr.write(f"sync incomplete: {', '.join(failed)}: {problems}\n")
+    return 1 if failed else 0
 
 
 def status_command(settings: IngestSettings, *, as_json: bool = False) -> int:
