@@ -11,7 +11,7 @@ BotError
     └── DeliveryRefused            never going to be taken
 """
 
-from ingest.errors import HandbookError
+from ingest import HandbookError
 
 
 class BotError(HandbookError):
