@@ -1,0 +1,73 @@
+"""Turns the bytes of a page into its text and structure. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Final
+
+from ingest.errors import PageParseError
+from ingest.parsing.docx import parse_docx
+from ingest.parsing.html import parse_html
+from ingest.parsing.markdown import parse_markdown
+from ingest.parsing.media import DOCX, HTML, MARKDOWN, PDF, PLAIN_TEXT
+from ingest.parsing.page_text import PageText
+from ingest.parsing.pdf import parse_pdf
+from ingest.parsing.plain import parse_plain
+from ingest.records import ParsedPage, RawPage
+
+__all__ = ["PARSER_VERSION", "parse"]
+
+PARSER_VERSION: Final = "1"
+"""Grows with every change of what a page is parsed into; pages are then parsed again."""
+
+_PARSERS: Final[Mapping[str, Callable[[RawPage], ParsedPage]]] = {
+    MARKDOWN: parse_markdown,
+    HTML: parse_html,
+    PLAIN_TEXT: parse_plain,
+    DOCX: parse_docx,
+    PDF: parse_pdf,
+}
+_WORD_BREAK: Final = re.compile(r"[-_\s]+")
+_INDEX_NAMES: Final = frozenset({"index", "_index", "readme", "home"})
+
+
+def parse(raw: RawPage) -> ParsedPage:
+    """Parse a page.
+
+    The title is the front matter's, else the first heading of level 1, else the document's own,
+    else the file's name made readable. A page that has a description and nothing else says that.
+
+    Raises:
+        PageParseError: If it cannot be read or holds no text; the message is the reason.
+    """
+    parser = _PARSERS.get(raw.media_type)
+    if parser is None:
+        raise PageParseError(f"no parser for {raw.media_type}")
+    if not raw.content.strip():
+        raise PageParseError("the file is empty")
+    try:
+        parsed = parser(raw)
+    except RecursionError as error:
+        raise PageParseError("its elements are nested too deeply") from error
+    title = parsed.title.strip() or _readable_name(raw.path)
+    description = parsed.metadata.get("description")
+    if not parsed.text and isinstance(description, str):
+        page = PageText()
+        page.paragraph(description)
+        parsed = page.parsed(title, parsed.metadata)
+    if not parsed.text:
+        raise PageParseError("no text in it")
+    return replace(parsed, title=title)
+
+
+def _readable_name(path: str) -> str:
+    """Return "Notes de frais" for `rh/notes-de-frais.md`, and the folder's name for an index."""
+    pure = PurePosixPath(path)
+    name = pure.name.split(".")[0] or pure.name
+    if name.lower() in _INDEX_NAMES and pure.parent.name:
+        name = pure.parent.name
+    words = _WORD_BREAK.sub(" ", name).strip()
+    return words[:1].upper() + words[1:]
