@@ -18,7 +18,6 @@ PASSAGES = [
     "C++ C# R.T.T. 3,80 会社規則 नीति",
 ]
 FTS_SYNTAX = st.sampled_from(
-    # fmt: off
     [
         '"',
         "'",
@@ -45,7 +44,6 @@ FTS_SYNTAX = st.sampled_from(
         "\\",
         "\n",
     ]
-    # fmt: on
 )
 ANY_TEXT = st.one_of(
     st.text(alphabet=st.characters(exclude_categories=())),
