@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
-from bot.sandbox.terminal import author, draw
+from bot.sandbox.terminal import QUOTE_BAR, author, draw
 from bot.sandbox.workspace import Message
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +63,7 @@ CONVERSATION = (
     Turn(
         "A mention in English, about a page written in French",
         "james",
-        "@Manuel how much is a meal voucher worth?",
+        "@Manuel how do I print a document?",
     ),
     Turn(
         "A question the handbook does not answer",
@@ -287,9 +286,18 @@ def _print_message(
         notes.append(f"{took_s:.1f} s")
     note = " · ".join(note for note in notes if note)
     heading = Text.assemble(author(workspace, message), (f"  {note}", "dim"))
-    console.print(Padding(heading, (0, 0, 0, indent)))
+    _print_indented(console, heading, indent)
     for line in draw(workspace, message):
-        console.print(Padding(line, (0, 0, 0, indent + 2)))
+        _print_indented(console, line, indent + 2)
+
+
+def _print_indented(console: Console, line: Text, indent: int) -> None:
+    """Print a line, wrapped under itself; a quote keeps its bar on every line."""
+    bar = QUOTE_BAR if line.plain.startswith(QUOTE_BAR) else ""
+    body = line[len(bar) :]
+    for part in body.wrap(console, max(20, console.width - indent - len(bar))):
+        part.rstrip()
+        console.print(Text.assemble(" " * indent, (bar, "dim"), part), soft_wrap=True)
 
 
 def _log(folder: Path) -> Path:

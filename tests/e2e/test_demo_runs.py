@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_demo_plays_its_conversation_and_ends_well_without_a_terminal(tmp_path: Path):
     done = subprocess.run(
         [sys.executable, "-m", "bot.sandbox.demo", str(tmp_path)],
@@ -19,7 +20,7 @@ def test_demo_plays_its_conversation_and_ends_well_without_a_terminal(tmp_path: 
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=580,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -28,5 +29,5 @@ def test_demo_plays_its_conversation_and_ends_well_without_a_terminal(tmp_path: 
     assert done.stdout.count("Manuel APP") == 5
     assert "je ne sais pas" in done.stdout
     assert "trois jours par semaine" in done.stdout
-    assert "10 €" in done.stdout
+    assert "Halvenne-Badge" in done.stdout
     assert "only visible to you" in done.stdout
