@@ -153,32 +153,32 @@ def _claim_lines(claim: Claim, previous: Claim | None) -> list[str]:
     """Return the quote as lines; what leads in a list or a table is said once."""
     citation = claim.citation
     lead_in, quote = _tidy(citation.lead_in), _tidy(citation.quote)
-    header, cells = _cells(lead_in), _cells(quote)
-    if cells and len(header) == len(cells):
-        return [_labelled(name, cell) for name, cell in zip(header, cells, strict=True) if cell]
-    if cells:
-        quote = _SEPARATOR.join(cell for cell in cells if cell)
-    elif quote.startswith(("- ", "* ", "+ ")):
-        quote = f"• {quote[2:]}"
-    lead_in = _SEPARATOR.join(cell for cell in header if cell) if header else lead_in
+    header = _cells(lead_in)
+    lines = [_readable(line, header) for line in quote.split("\n")]
     repeated = (
         previous is not None
         and previous.citation.lead_in == citation.lead_in
         and previous.citation.passage.chunk.chunk_id == citation.passage.chunk.chunk_id
     )
-    return [quote] if repeated or not lead_in else [lead_in, quote]
+    # A header stands in every row already.
+    return lines if repeated or header or not lead_in else [lead_in, *lines]
+
+
+def _readable(line: str, header: list[str]) -> str:
+    """Return a table row as `column : cell · …`, a list item with a bullet, else the line."""
+    cells = _cells(line)
+    if cells:
+        names = header if len(header) == len(cells) else [""] * len(cells)
+        named = zip(names, cells, strict=True)
+        return _SEPARATOR.join(f"{name} : {cell}" if name else cell for name, cell in named if cell)
+    return f"• {line[2:]}" if line.startswith(("- ", "* ", "+ ")) else line
 
 
 def _cells(row: str) -> list[str]:
     """Return the cells of a `| a | b |` row, [] for any other text."""
-    row = row.strip()
     if "\n" in row or len(row) < 3 or not (row.startswith("|") and row.endswith("|")):
         return []
     return [cell.strip() for cell in row[1:-1].split("|")]
-
-
-def _labelled(name: str, cell: str) -> str:
-    return f"{name} : {cell}" if name else cell
 
 
 def _tidy(text: str) -> str:

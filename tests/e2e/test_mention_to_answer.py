@@ -121,7 +121,7 @@ async def test_a_mention_in_a_channel_gets_one_threaded_answer_with_its_sources(
     assert sandbox.replies(asked) == [reply]
     assert "deux jours par semaine" in reply.text
     assert "https://intranet.example/teletravail" in reply.text
-    assert "Télétravail › Rythme" in reply.text
+    assert "1. Télétravail" in reply.text
 
 
 async def test_a_question_in_english_is_answered_from_an_english_page(sandbox: Sandbox) -> None:
@@ -137,7 +137,7 @@ async def test_an_unanswerable_question_gets_an_abstention_without_a_source(
     sandbox: Sandbox,
 ) -> None:
     asked = sandbox.say(
-        "camille", "general", "@Manuel quel est le numéro de série du grille-pain de la lune ?"
+        "camille", "general", "@Manuel qui a gagné la coupe du monde de football en 1998 ?"
     )
     reply = await sandbox.wait_for_reply(asked, timeout_s=30)
 

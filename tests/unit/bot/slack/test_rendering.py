@@ -112,14 +112,24 @@ def test_an_outdated_page_is_marked() -> None:
     assert ENGLISH.outdated in message.text
 
 
-def test_a_table_row_is_read_with_its_header() -> None:
-    table = passage("| Ville | Plafond |\n| --- | --- |\n| Paris | 150 € |")
+def test_table_rows_are_read_with_their_header() -> None:
+    rows = "| Paris | 150 € | |\n| Lyon | 120 € | 8 € |"
+    table = passage(f"| Ville | Nuit | Petit déjeuner |\n| --- | --- | --- |\n{rows}")
     message = render(
-        answer(claim("| Paris | 150 € |", of=table, lead_in="| Ville | Plafond |")), FRENCH
+        answer(claim(rows, of=table, lead_in="| Ville | Nuit | Petit déjeuner |")), FRENCH
     )
 
-    assert "Ville : Paris\nPlafond : 150 €" in shown(message)
+    assert message.text.startswith(
+        "Ville : Paris · Nuit : 150 €\nVille : Lyon · Nuit : 120 € · Petit déjeuner : 8 € [1]"
+    )
     assert "|" not in shown(message)
+
+
+def test_a_table_row_without_a_fitting_header_is_read_as_its_cells() -> None:
+    table = passage("Barème\n| Paris | 150 € |")
+    message = render(answer(claim("| Paris | 150 € |", of=table, lead_in="Barème")), FRENCH)
+
+    assert message.text.startswith("Barème\nParis · 150 € [1]")
 
 
 def test_a_list_item_is_read_with_what_introduces_it_said_once() -> None:
