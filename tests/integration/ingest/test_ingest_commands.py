@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from ingest.__main__ import app
+from ingest.command_line import run as run_command_line
 from ingest.console import progress_bars, reports_to_json
+from ingest.logs import OURS
 from ingest.progress import ProgressEvent, Stage
 from ingest.records import IngestReport, SkippedPage
 
@@ -30,31 +36,57 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+@dataclass(frozen=True)
+class Done:
+    status: int
+    out: str
+    err: str
+
+
+Ingest = Callable[..., Done]
+
+
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    inherited = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG", "LC_ALL"}}
-    return inherited | {
-        "PYTHONPATH": str(ROOT),
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The settings of a new installation, for this process and those it starts."""
+    monkeypatch.chdir(tmp_path)
+    changes = {
         "DATABASE_URL": f"sqlite:///{tmp_path / 'manuel.db'}",
-        "HANDBOOK_CONFIG": str(tmp_path / "handbook.toml"),
+        "HANDBOOK_CONFIG": "handbook.toml",
         "EMBEDDING_MODEL": "none",
     }
+    for name, value in changes.items():
+        monkeypatch.setenv(name, value)
+    return os.environ | {"PYTHONPATH": str(ROOT)}
 
 
-def ingest(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "ingest", *arguments],
-        cwd=environment["HANDBOOK_CONFIG"].rpartition("/")[0],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+@pytest.fixture
+def ingest(environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Iterator[Ingest]:
+    """Runs one command as `python -m ingest` does, in this process."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+
+    def run(*arguments: str) -> Done:
+        capsys.readouterr()
+        status = run_command_line(app, arguments, name="ingest")
+        captured = capsys.readouterr()
+        return Done(status, captured.out, captured.err)
+
+    yield run
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    for name in OURS:
+        logging.getLogger(name).setLevel(logging.NOTSET)
 
 
 def test_a_run_prints_its_report_as_json_and_nothing_else(folder, environment):
-    done = ingest("run", "--source", f"folder:{folder}", "--json", environment=environment)
+    done = subprocess.run(
+        [sys.executable, "-m", "ingest", "run", "--source", f"folder:{folder}", "--json"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert (done.returncode, done.stderr) == (0, "")
     printed = json.loads(done.stdout)
@@ -78,32 +110,32 @@ def test_a_run_prints_its_report_as_json_and_nothing_else(folder, environment):
     assert printed["totals"]["added"] == 3
 
 
-def test_a_run_tells_people_in_lines_without_escape_codes_in_a_pipe(folder, environment):
+def test_a_run_tells_people_in_lines_without_escape_codes_in_a_pipe(folder, ingest):
     (folder / "image.md").write_bytes(b"\x00\xff\x00")
 
-    done = ingest("run", "--source", f"folder:{folder}", environment=environment)
+    done = ingest("run", "--source", f"folder:{folder}")
 
-    assert (done.returncode, done.stderr) == (0, "")
-    first, second = done.stdout.splitlines()
+    assert (done.status, done.err) == (0, "")
+    first, second = done.out.splitlines()
     assert first.startswith("handbook: 3 added, 0 updated, 0 unchanged, 0 removed, 1 skipped;")
     assert second.startswith("  skipped  image.md: ")
-    assert "\x1b" not in done.stdout
+    assert "\x1b" not in done.out
 
 
-def test_a_dry_run_says_what_it_would_do(folder, environment):
-    done = ingest("run", "--source", f"folder:{folder}", "--dry-run", environment=environment)
+def test_a_dry_run_says_what_it_would_do(folder, ingest):
+    done = ingest("run", "--source", f"folder:{folder}", "--dry-run")
 
-    assert done.returncode == 0
-    assert "would be 3 added" in done.stdout
-    assert "  would add  page-1.md" in done.stdout
+    assert done.status == 0
+    assert "would be 3 added" in done.out
+    assert "  would add  page-1.md" in done.out
 
 
-def test_a_source_that_fails_gives_status_one_and_says_why(tmp_path, environment):
-    done = ingest("run", "--source", f"folder:{tmp_path / 'nowhere'}", environment=environment)
+def test_a_source_that_fails_gives_status_one_and_says_why(tmp_path, ingest):
+    done = ingest("run", "--source", f"folder:{tmp_path / 'nowhere'}")
 
-    assert done.returncode == 1
-    assert "nowhere" in done.stdout
-    assert "unavailable" in done.stdout
+    assert done.status == 1
+    assert "nowhere" in done.out
+    assert "unavailable" in done.out
 
 
 @pytest.mark.parametrize(
@@ -121,27 +153,30 @@ def test_a_source_that_fails_gives_status_one_and_says_why(tmp_path, environment
     ],
 )
 def test_wrong_use_gives_status_two_and_one_line_that_names_it(
-    environment, arguments, changes, named
+    ingest, monkeypatch, arguments, changes, named
 ):
-    done = ingest(*arguments, environment=environment | changes)
+    for name, value in changes.items():
+        monkeypatch.setenv(name, value)
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("ingest: ")
-    assert done.stderr.count("\n") == 1
-    assert named in done.stderr
+    done = ingest(*arguments)
 
-
-def test_a_traceback_is_shown_only_when_asked_for(environment):
-    assert "Traceback" not in ingest("run", environment=environment).stderr
-    assert "Traceback" in ingest("--debug", "run", environment=environment).stderr
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("ingest: ")
+    assert done.err.count("\n") == 1
+    assert named in done.err
 
 
-def test_status_describes_the_index_its_sources_and_the_schedule(folder, environment):
-    before = json.loads(ingest("status", "--json", environment=environment).stdout)
+def test_a_traceback_is_shown_only_when_asked_for(ingest):
+    assert "Traceback" not in ingest("run").err
+    assert "Traceback" in ingest("--debug", "run").err
+
+
+def test_status_describes_the_index_its_sources_and_the_schedule(folder, ingest):
+    before = json.loads(ingest("status", "--json").out)
     assert (before["index"]["built"], before["sources"]) == (False, [])
 
-    ingest("run", "--source", f"folder:{folder}", environment=environment)
-    after = json.loads(ingest("status", "--json", environment=environment).stdout)
+    ingest("run", "--source", f"folder:{folder}")
+    after = json.loads(ingest("status", "--json").out)
 
     assert (after["index"]["built"], after["index"]["pages"]) == (True, 3)
     [source] = after["sources"]
@@ -154,12 +189,12 @@ def test_status_describes_the_index_its_sources_and_the_schedule(folder, environ
         "next_run_at": None,
         "paused": False,
     }
-    lines = ingest("status", environment=environment).stdout
+    lines = ingest("status").out
     assert "index     3 pages" in lines
     assert "source    handbook: 3 pages (fr 3)" in lines
 
 
-def test_the_schedule_runs_until_it_is_told_to_stop(environment):
+def test_the_schedule_runs_until_it_is_told_to_stop(ingest, environment):
     process = subprocess.Popen(
         [sys.executable, "-m", "ingest", "schedule"],
         env=environment | {"LOG_FORMAT": "json"},
@@ -169,7 +204,7 @@ def test_the_schedule_runs_until_it_is_told_to_stop(environment):
     try:
         assert process.stderr is not None
         assert json.loads(process.stderr.readline())["event"] == "schedule started"
-        status = json.loads(ingest("status", "--json", environment=environment).stdout)
+        status = json.loads(ingest("status", "--json").out)
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     finally:
