@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from bot.answering.answerer import Answerer
-from bot.answering.extractive import ExtractiveGenerator
+from bot.answering.extractive import ExtractiveGenerator, Generator
 from bot.answering.support import SupportCheck
 from bot.answering.support_model import DEFAULT_MODEL
 from bot.retrieval.hybrid import Fusion, HybridRetriever
@@ -25,12 +25,15 @@ def build_answerer(settings: BotSettings) -> Answerer:
         EmbeddingError: If the encoder cannot be set up.
         ConfigurationError: If a setting or handbook.toml is wrong.
     """
+    quotes = ExtractiveGenerator(max_words=settings.answer_max_words)
+    model = _model(settings)
     with ExitStack() as resources:
         reader, embedder, queries = _open(settings, resources)
         return Answerer(
             _hybrid(settings, reader, embedder, queries),
-            ExtractiveGenerator(max_words=settings.answer_max_words),
+            model or quotes,
             SupportCheck(DEFAULT_MODEL),
+            fallback=quotes if model else None,
             resources=resources.pop_all(),
         )
 
@@ -47,6 +50,15 @@ def build_searcher(settings: BotSettings) -> Searcher:
             vector=EmbeddingRetriever(reader, embedder, queries) if embedder else None,
             resources=resources.pop_all(),
         )
+
+
+def _model(settings: BotSettings) -> Generator | None:
+    if not settings.answer_model:
+        return None
+    # Imported on demand: without a model nothing needs the openai package.
+    from bot.answering.llm import open_model_generator
+
+    return open_model_generator(settings)
 
 
 def _open(

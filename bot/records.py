@@ -115,8 +115,6 @@ class Draft:
     language: str
     confidence: float
     """In [0, 1]; 0 for nothing to say."""
-    signals: Mapping[str, float] = field(default_factory=dict)
-    """Named figures for the support check and for `explain`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,9 +103,7 @@ class Answerer:
         retrieved = time.perf_counter()
         draft, generator, reason = self._draft(retrieval)
         verification = verify(draft, retrieval.passages)
-        decision = self._support.decide(
-            retrieval.query, draft, verification.claims, retrieval.passages
-        )
+        decision = self._support.decide(retrieval.query, verification.claims, retrieval.passages)
         done = time.perf_counter()
         timings_ms = {
             **retrieval.timings_ms,

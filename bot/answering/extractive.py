@@ -128,8 +128,7 @@ class ExtractiveGenerator:
         windows = self._choose_windows(units, asked)
         claims = tuple(_claim(window) for window in windows)
         language = windows[0].passage.chunk.language if windows else query.language
-        signals = _signals(units, windows)
-        return Draft(claims, language, confidence=0.0, signals=signals)
+        return Draft(claims, language, confidence=_confidence(windows))
 
     def _choose_windows(
         self, units: Sequence[ScoredUnit], asked: frozenset[AnswerType]
@@ -349,16 +348,35 @@ def _is_newer(a: Window, b: Window) -> bool:
     return chunk_a.modified_at > chunk_b.modified_at
 
 
-def _signals(units: Sequence[ScoredUnit], windows: Sequence[Window]) -> dict[str, float]:
-    if not units or not windows:
+def evidence_signals(query: Query, passages: Sequence[Passage]) -> dict[str, float]:
+    """Tell how well the best units of some passages seem to answer, for the support check.
+
+    Returns:
+        `unit_score`, `unit_cosine` and `interaction` of the best unit, the `margin` over the best
+        unit of another passage, and `typed_gap`: how far below the best the best unit that holds
+        an asked kind of answer is (0 when none is asked). Figures without a source are absent.
+    """
+    asked = asked_types(query.text)
+    units = score_units(
+        query, passages[: QuotingLimits().passages], asked=asked, weights=UnitWeights()
+    )
+    if not units:
         return {}
     best = units[0]
-    wanted = [u.score for u in units if u.type_share is None or u.type_share > 0]
+    typed = [unit.score for unit in units if unit.type_share != 0.0]
+    others = [unit.score for unit in units if unit.passage is not best.passage]
     signals = {
-        "best_unit_score": best.score,
-        "margin": best.score - windows[1].score if len(windows) > 1 else 0.0,
-        "typed_gap": max(wanted, default=best.score - NO_TYPED_UNIT) - best.score,
+        "unit_score": best.score,
+        "typed_gap": max(typed, default=best.score - NO_TYPED_UNIT) - best.score,
+        "margin": best.score - max(others, default=best.score),
     }
     if best.passage.unit_cosines:
-        signals["best_unit_cosine"] = best.passage.unit_cosines[best.index]
+        signals["unit_cosine"] = best.passage.unit_cosines[best.index]
+    if best.passage.unit_interactions:
+        signals["interaction"] = best.passage.unit_interactions[best.index]
     return signals
+
+
+def _confidence(windows: Sequence[Window]) -> float:
+    """Squeeze the best score, a sum of some two cosines, into [0, 1]; the support check decides."""
+    return min(1.0, max(0.0, windows[0].score / 2.5)) if windows else 0.0

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from bot.answering.extractive import evidence_signals
 from bot.answering.question_types import asked_units, held_units
-from bot.records import Claim, Draft, Passage
+from bot.records import Claim, Passage
 from bot.retrieval.query import Query
 from bot.retrieval.reranker import full_text
 from ingest import fold
@@ -77,17 +78,16 @@ class SupportCheck:
         self._model = model
 
     def decide(
-        self, query: Query, draft: Draft, claims: Sequence[Claim], passages: Sequence[Passage]
+        self, query: Query, claims: Sequence[Claim], passages: Sequence[Passage]
     ) -> SupportDecision:
         """Judge an answer.
 
         Args:
             query: The question, analysed.
-            draft: What the claims were drafted as, with the generator's signals.
             claims: Those that passed the gate; none gives an abstention.
             passages: All that was retrieved, best first.
         """
-        signals = support_signals(query, draft, claims, passages)
+        signals = support_signals(query, claims, passages)
         reasons = hard_rules(query, claims)
         probability = self._model.probability(signals) if claims else 0.0
         if claims and not reasons and probability >= self._model.answer_threshold:
@@ -102,19 +102,24 @@ class SupportCheck:
 
 
 def support_signals(
-    query: Query, draft: Draft, claims: Sequence[Claim], passages: Sequence[Passage]
+    query: Query, claims: Sequence[Claim], passages: Sequence[Passage]
 ) -> dict[str, float]:
-    """Compute what the model looks at; a signal that does not apply is absent."""
-    signals = dict(draft.signals)
+    """Compute what the model looks at; a signal that does not apply is absent.
+
+    All are shares or differences of cosines; none depends on how long the question is, on BM25 or
+    on fused scores.
+    """
+    signals = evidence_signals(query, passages)
     if passages:
-        best = passages[0]
+        top = passages[:5]
+        best = passages[0].chunk
         signals["same_page"] = sum(
-            (p.chunk.source, p.chunk.page) == (best.chunk.source, best.chunk.page)
-            for p in passages[:5]
-        ) / min(5, len(passages))
-        signals["best_unit"] = max(max(p.unit_cosines, default=0.0) for p in passages)
+            (p.chunk.source, p.chunk.page) == (best.source, best.page) for p in top
+        ) / len(top)
         signals["cosine"] = max(p.signals.get("cosine", 0.0) for p in passages)
-        signals["coverage"] = max(p.signals.get("coverage", 0.0) for p in passages)
+        signals["best_unit"] = max(max(p.unit_cosines, default=0.0) for p in passages)
+        signals["coverage"] = max(p.signals.get("coverage", 0.0) for p in top)
+        signals["same_language"] = float(query.language in (best.language, "und"))
     signals["entity_missing"] = _share_missing(named_things(query), claims)
     return signals
 

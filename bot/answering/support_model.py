@@ -8,7 +8,7 @@ DEFAULT_MODEL = SupportModel(
     origin="hand-set starting point, before calibration",
     intercept=-12.0,
     weights={
-        "best_unit_cosine": 14.0,
+        "unit_cosine": 14.0,
         "typed_gap": 8.0,
         "entity_missing": -1.0,
         "same_page": 0.3,

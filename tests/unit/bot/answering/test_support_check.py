@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.answering.support import Support, SupportCheck, SupportModel, hard_rules, named_things
-from bot.records import Citation, Claim, Draft, Passage, Question
+from bot.records import Citation, Claim, Passage, Question
 from bot.retrieval.query import Query, QueryBuilder
 from ingest import StoredChunk
 from tests.fakes import FakeIndexReader, stored_chunk
@@ -13,7 +13,7 @@ from tests.fakes import FakeIndexReader, stored_chunk
 MODEL = SupportModel(
     origin="test",
     intercept=-10.0,
-    weights={"best_unit_cosine": 12.0},
+    weights={"unit_cosine": 12.0},
     answer_threshold=0.5,
     close_threshold=0.6,
 )
@@ -34,9 +34,8 @@ def claim(text: str, **chunk: str) -> Claim:
 def decide(text: str, cosine: float, quoted: str = "Il y a cinq semaines de congés."):
     chunk = stored_chunk("c", quoted)
     found = passage(chunk, cosine)
-    draft = Draft((), "fr", 0.0, signals={"best_unit_cosine": cosine})
     return SupportCheck(MODEL).decide(
-        query(text), draft, (Claim(quoted, Citation(found, quoted)),), (found,)
+        query(text), (Claim(quoted, Citation(found, quoted)),), (found,)
     )
 
 
@@ -64,7 +63,7 @@ def test_a_hard_rule_wins_over_any_probability():
 
 
 def test_no_claim_left_is_an_abstention():
-    decision = SupportCheck(MODEL).decide(query("Quoi ?"), Draft((), "fr", 0.0), (), ())
+    decision = SupportCheck(MODEL).decide(query("Quoi ?"), (), ())
     assert decision.support is Support.NONE
     assert decision.probability == 0.0
 
