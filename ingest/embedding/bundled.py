@@ -24,8 +24,9 @@ DIMENSION = 384
 QUERY_PREFIX, PASSAGE_PREFIX = "query: ", "passage: "
 """What the model was trained with: model card of intfloat/multilingual-e5-small."""
 
-BATCH_TEXTS = 8
-"""Larger batches are slower on a CPU: their activations leave its caches."""
+BEST_BATCH_TOKENS, BEST_BATCH_TEXTS = 1024, 32
+"""What encodes fastest: larger batches leave the caches of a CPU, smaller ones repeat the work of
+unpacking weights. Measured on two cores: 727 µs a token, 776 at 1,600 tokens, 869 at 3,200."""
 
 
 class BundledEmbedder:
@@ -113,7 +114,8 @@ class BundledEmbedder:
         return vectors
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        return list(length_batches(lengths, max_tokens=self._batch_tokens, max_texts=BATCH_TEXTS))
+        max_tokens = min(self._batch_tokens, BEST_BATCH_TOKENS)
+        return list(length_batches(lengths, max_tokens=max_tokens, max_texts=BEST_BATCH_TEXTS))
 
     def _model(self) -> E5Model:
         """Return the model, loaded once per process: threads do not survive a fork."""

@@ -3,7 +3,8 @@
 BERT as in Devlin et al. 2019 (arXiv:1810.04805), after the embedding layer's look-up: the sums of
 word, position and type vectors come in, the states of the last layer come out. Matrix products
 are onnxruntime's `MatMulNBits`, whose blocks of 32 weights with one scale are those of Q4_0 in
-another order; activations stay float32.
+another order; activations stay float32. `MultiHeadAttention` is its other operator of its own;
+the rest is standard.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def build_graph(weights: E5Weights) -> bytes:
     model.add_input(EMBEDDINGS, "float32", shape)
     model.add_input(MASK, "int32", shape[:2])
     encoder = _Encoder(model, weights)
-    states = encoder.normalized(EMBEDDINGS)
+    states = encoder.normalized("emb.ln", EMBEDDINGS)
     for layer in range(weights.layers):
         output = STATES if layer == weights.layers - 1 else None
         states = encoder.layer(f"l{layer}", states, output=output)
@@ -44,47 +45,33 @@ class _Encoder:
         self._model = model
         self._weights = weights
 
-    def normalized(self, values: str) -> str:
-        scale, shift = self._vector("emb.ln.w"), self._vector("emb.ln.b")
+    def normalized(self, name: str, values: str, *, output: str | None = None) -> str:
+        scale, shift = self._vector(f"{name}.w"), self._vector(f"{name}.b")
         return self._model.add_node(
             "LayerNormalization",
             (values, scale, shift),
             {"epsilon": self._weights.layer_norm_epsilon, "axis": -1},
+            output=output,
         )
 
     def layer(self, name: str, states: str, *, output: str | None) -> str:
         attended = self._product(f"{name}.ao", self._attention(name, states))
-        states = self._residual(f"{name}.ao.b", f"{name}.aln", attended, states)
-        inner = self._model.add_node(
-            "BiasGelu",
-            (self._product(f"{name}.fi", states), self._vector(f"{name}.fi.b")),
-            domain=CONTRIB_DOMAIN,
-        )
+        states = self.normalized(f"{name}.aln", self._sum(attended, states))
+        inner = self._model.add_node("Gelu", (self._product(f"{name}.fi", states),))
         outer = self._product(f"{name}.fo", inner)
-        return self._residual(f"{name}.fo.b", f"{name}.oln", outer, states, output=output)
+        return self.normalized(f"{name}.oln", self._sum(outer, states), output=output)
 
     def _attention(self, name: str, states: str) -> str:
         projections = [self._product(f"{name}.{part}", states) for part in "qkv"]
-        biases = [self._weights.vectors[f"{name}.{part}.b"] for part in "qkv"]
-        bias = self._model.add_tensor(f"{name}.qkv.b", np.concatenate(biases))
         return self._model.add_node(
             "MultiHeadAttention",
-            (*projections, bias, MASK),
+            (*projections, "", MASK),
             {"num_heads": self._weights.heads},
             domain=CONTRIB_DOMAIN,
         )
 
-    def _residual(
-        self, bias: str, norm: str, values: str, skipped: str, *, output: str | None = None
-    ) -> str:
-        scale, shift = self._vector(f"{norm}.w"), self._vector(f"{norm}.b")
-        return self._model.add_node(
-            "SkipLayerNormalization",
-            (values, skipped, scale, shift, self._vector(bias)),
-            {"epsilon": self._weights.layer_norm_epsilon},
-            domain=CONTRIB_DOMAIN,
-            output=output,
-        )
+    def _sum(self, left: str, right: str) -> str:
+        return self._model.add_node("Add", (left, right))
 
     def _product(self, name: str, values: str) -> str:
         matrix = self._weights.matrices[f"{name}.w"]
@@ -92,7 +79,7 @@ class _Encoder:
         scales = self._model.add_tensor(f"{name}.scales", matrix.scales().ravel())
         return self._model.add_node(
             "MatMulNBits",
-            (values, codes, scales),
+            (values, codes, scales, "", "", self._vector(f"{name}.b")),
             {
                 "K": matrix.columns,
                 "N": len(matrix.blocks),
