@@ -32,7 +32,7 @@ MAX_ITEM_WORDS: Final = 60
 """A list item above this is quoted sentence by sentence."""
 
 _WORD: Final = re.compile(r"\S+")
-_MARKER: Final = re.compile(r"(?:-|\d+\.) ")
+_MARKER: Final = re.compile(r"(?:[-–—•·*▪◦‣►➢✓]|\d+\.) ")
 _UNIT_KINDS: Final = {
     BlockKind.HEADING: UnitKind.HEADING,
     BlockKind.LIST_ITEM: UnitKind.ITEM,

@@ -27,7 +27,7 @@ _NAMES: Final = {
     "espagnol": "es", "nb": "no", "nn": "no",
 }  # fmt: skip
 
-_SAMPLE_CHARS: Final = 1_500
+_SAMPLE_CHARS: Final = 700
 _SAMPLES: Final = 4
 _MIN_LETTERS: Final = 40
 """With fewer letters a page's language is a guess."""
@@ -50,6 +50,7 @@ _FRENCH_WORDS_TEXT = """
     nos notre nous ont ou où par pas pendant peut peux plus pour pourquoi puis quand que quel quelle
     quelles quels qui quoi sans ses sommes sont sous suis sur tes tous tout toute toutes très un une
     vais vers veut veux vos votre vous
+    bonjour bonsoir merci salut svp stp cest jai koi
     """
 _FRENCH_WORDS: Final = frozenset(_FRENCH_WORDS_TEXT.split())
 _ENGLISH_WORDS_TEXT = """
@@ -57,6 +58,7 @@ _ENGLISH_WORDS_TEXT = """
     get gets had has have he her his how i if in is it its may much must my need of our out she
     should so than that the their them then there these they this those to under up us was we were
     what when where which who whom whose why will with within work would you your
+    hello hi please report thanks
     """
 _ENGLISH_WORDS: Final = frozenset(_ENGLISH_WORDS_TEXT.split())
 

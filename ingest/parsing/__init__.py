@@ -8,12 +8,15 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
+import lxml.html
+
 from ingest.errors import PageParseError
 from ingest.parsing.docx import parse_docx
+from ingest.parsing.elements import flat_text
 from ingest.parsing.html import parse_html
 from ingest.parsing.markdown import parse_markdown
 from ingest.parsing.media import DOCX, HTML, MARKDOWN, PDF, PLAIN_TEXT
-from ingest.parsing.page_text import PageText
+from ingest.parsing.page_text import PageText, one_line
 from ingest.parsing.pdf import parse_pdf
 from ingest.parsing.plain import parse_plain
 from ingest.records import ParsedPage, RawPage
@@ -52,15 +55,22 @@ def parse(raw: RawPage) -> ParsedPage:
         parsed = parser(raw)
     except RecursionError as error:
         raise PageParseError("its elements are nested too deeply") from error
-    title = parsed.title.strip() or _readable_name(raw.path)
+    title = _plain(parsed.title) or _readable_name(raw.path)
     description = parsed.metadata.get("description")
     if not parsed.text and isinstance(description, str):
         page = PageText()
-        page.paragraph(description)
+        page.paragraph(_plain(description))
         parsed = page.parsed(title, parsed.metadata)
     if not parsed.text:
         raise PageParseError("no text in it")
     return replace(parsed, title=title)
+
+
+def _plain(text: str) -> str:
+    """Return a title or description without the HTML it may hold."""
+    if "<" in text or "&" in text:
+        text = flat_text(lxml.html.fragment_fromstring(text, create_parent=True))
+    return one_line(text)
 
 
 def _readable_name(path: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import docx
 from docx.document import Document
+from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.opc.exceptions import OpcError
 from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
@@ -56,14 +57,21 @@ def parse_docx(raw: RawPage) -> ParsedPage:
     document = _open(raw.content)
     page = PageText()
     write_tree(_Converter(document).convert(), page)
-    properties = document.core_properties
-    title = page.first_heading() or ""
+    return page.parsed(page.first_heading() or "", _metadata(document))
+
+
+def _metadata(document: Document) -> Metadata:
     metadata: Metadata = {}
+    try:
+        document.part.package.part_related_by(RELATIONSHIP_TYPE.CORE_PROPERTIES)
+    except KeyError:  # python-docx would make up properties, dated today
+        return metadata
+    properties = document.core_properties
     if properties.modified is not None:
         metadata["modified"] = properties.modified.isoformat()
     if properties.language:
         metadata["lang"] = properties.language
-    return page.parsed(title, metadata)
+    return metadata
 
 
 def _open(content: bytes) -> Document:

@@ -24,6 +24,11 @@ BLOCKS: Final = frozenset(BLOCKS_TEXT.split())
 HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 
 _ITEM_SEPARATOR: Final = " ; "
+_BOX: Final = re.compile(
+    r"(?:^|[\s_-])(?:highlight|callout|call-out|notice|note|alert|admonition|infobox|info-box|encart"
+    r"|encadre|tip|warning|message|hint)(?:$|[\s_-])",
+    re.I,
+)
 _PERMALINK: Final = re.compile(r"[#¶§🔗\s]*\Z")
 _FILE_NAME: Final = re.compile(r"\S+\.(?:png|jpe?g|gif|svg|webp|bmp|avif)\Z", re.I)
 _SENTENCE_END: Final = (".", ";", ":", ",", "!", "?")
@@ -125,6 +130,23 @@ def ends_section(element: HtmlElement, root: HtmlElement) -> bool:
         else:
             return _starts_with_heading(following)
     return True
+
+
+def is_box_title(heading: HtmlElement, root: HtmlElement) -> bool:
+    """Tell whether a heading is but the title of a call-out, and the section goes on after it.
+
+    Read as a heading it would claim all the text up to the next one.
+    """
+    box = next((e for e in heading.iterancestors() if e is root or _is_box(e)), root)
+    if box is root or len(list(box.iter(*HEADINGS))) > 1:
+        return False
+    return not ends_section(box, root)
+
+
+def _is_box(element: HtmlElement) -> bool:
+    return tag_of(element) in {"aside", "blockquote", "figure"} or (
+        tag_of(element) == "div" and _BOX.search(element.get("class") or "") is not None
+    )
 
 
 def _starts_with_heading(element: HtmlElement) -> bool:

@@ -13,6 +13,7 @@ from ingest.errors import PageParseError
 from ingest.parsing.decoding import decode
 from ingest.parsing.elements import tag_of
 from ingest.parsing.front_matter import Metadata, split_front_matter
+from ingest.parsing.markdown import render_markdown
 from ingest.parsing.page_text import PageText, one_line
 from ingest.parsing.templates import strip_html_templates
 from ingest.parsing.tree import write_tree
@@ -55,6 +56,12 @@ _META_NAMES: Final = {
     "robots": "robots",
     "keywords": "keywords",
 }
+# Markdown within an HTML template: `{{ "…" | markdown }}`, `{% markdown %}…{% endmarkdown %}`.
+_MARKDOWN_PART: Final = re.compile(
+    r"""\{\{-?\s*"(?P<string>(?:[^"\\]|\\.)*)"\s*\|\s*(?:markdown|md)\w*[^{}]*\}\}
+        |\{%-?\s*markdown\s*-?%\}(?P<block>.*?)\{%-?\s*endmarkdown\s*-?%\}""",
+    re.X | re.S,
+)
 _SITE_NAME: Final = re.compile(r"\s+[|•·»–—-]\s+[^|•·»–—]{1,60}\Z")
 
 
@@ -66,7 +73,7 @@ def parse_html(raw: RawPage) -> ParsedPage:
     """
     metadata, source = split_front_matter(decode(raw.content, html=True))
     if metadata or "{%" in source:
-        source = strip_html_templates(source)
+        source = strip_html_templates(_MARKDOWN_PART.sub(_render_part, source))
     document = _load(source)
     metadata = {**_read_head(document), **metadata}
     page = PageText()
@@ -75,6 +82,10 @@ def parse_html(raw: RawPage) -> ParsedPage:
     if not isinstance(title, str):
         title = page.first_heading() or _document_title(document)
     return page.parsed(title, metadata)
+
+
+def _render_part(match: re.Match[str]) -> str:
+    return render_markdown((match["string"] or match["block"]).replace('\\"', '"'))
 
 
 def _load(source: str) -> HtmlElement:

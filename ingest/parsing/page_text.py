@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -17,17 +18,27 @@ _INDENT: Final = "  "
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _AROUND_BREAK: Final = re.compile(r" *\n *")
 _INTRODUCES: Final = (":", "：")
+_SENTENCE_ENDS: Final = (".", "!", "?", ";", ",", "…")
+_MAX_CAPTION_WORDS: Final = 15
+_ESCAPED_TWICE: Final = re.compile(r"&(?:#\d{2,5}|nbsp|rsquo|lsquo|[lr]aquo|hellip|[nm]dash);")
 _SLUG_DROPS: Final = re.compile(r"[^\w\- ]")
 
 
 def tidy(text: str) -> str:
     """Collapse runs of spaces (no-break ones included), keep line breaks, strip the ends."""
-    return _AROUND_BREAK.sub("\n", _SPACES.sub(" ", text)).strip()
+    return _AROUND_BREAK.sub("\n", _SPACES.sub(" ", _unescape(text))).strip()
 
 
 def one_line(text: str) -> str:
     """Collapse all white space, line breaks included."""
-    return " ".join(text.split())
+    return " ".join(_unescape(text).split())
+
+
+def _unescape(text: str) -> str:
+    """Undo the second escaping that content systems give to typographic characters."""
+    if "&" not in text:
+        return text
+    return _ESCAPED_TWICE.sub(lambda match: html.unescape(match[0]), text)
 
 
 def slugify(heading: str) -> str:
@@ -91,11 +102,7 @@ class PageText:
         if not text:
             return
         span = self._add(Block(BlockKind.PARAGRAPH, 0, 0), text)
-        if label:
-            self.introduction = span
-        elif text.endswith(_INTRODUCES):
-            start, end = split_sentences(text)[-1]
-            self.introduction = (span[0] + start, span[0] + end)
+        self.introduction = span if label else self._introduction(text, span)
 
     def item(
         self, text: str, *, marker: str, level: int, group: int, lead_in: Span | None
@@ -104,7 +111,7 @@ class PageText:
 
         Args:
             text: Its own text, without that of nested items.
-            marker: "-" or "1.".
+            marker: "-", "1.", or the bullet as it was typed.
             level: Nesting depth, from 1.
             group: Number of its list, from `new_group`.
             lead_in: Offsets of the line that introduces it.
@@ -115,7 +122,9 @@ class PageText:
         margin = _INDENT * (level - 1)
         body = f"{marker} {text}".replace("\n", f"\n{margin}{_INDENT}")
         block = Block(BlockKind.LIST_ITEM, 0, 0, level=level, group=group, lead_in=lead_in)
-        return self._add(block, body, margin)
+        span = self._add(block, body, margin)
+        self.introduction = self._introduction(body, span)
+        return span
 
     def continue_item(self, text: str) -> Span:
         """Add a paragraph to the item that is the last block; return the item's offsets."""
@@ -124,6 +133,7 @@ class PageText:
         body = margin + tidy(text).replace("\n", margin)
         self._append(body)
         self._blocks[-1] = replace(block, end=self._length)
+        self.introduction = self._introduction(body, (self._length - len(body), self._length))
         return (block.start, self._length)
 
     def row(
@@ -164,6 +174,24 @@ class PageText:
         self._blocks.append(replace(block, start=start, end=self._length))
         self.introduction = None
         return (start, self._length)
+
+    @staticmethod
+    def _introduction(text: str, span: Span) -> Span | None:
+        """Return the offsets of the last sentence if it announces what comes next, else None.
+
+        It does with a colon at its end, or as a last line that reads like a caption.
+        """
+        if text.endswith(_INTRODUCES):
+            start, end = split_sentences(text)[-1]
+            return (span[0] + start, span[0] + end)
+        _, line_break, line = text.rpartition("\n")
+        if (
+            not line_break
+            or len(line.split()) > _MAX_CAPTION_WORDS
+            or line.endswith(_SENTENCE_ENDS)
+        ):
+            return None
+        return (span[1] - len(line.lstrip()), span[1])
 
     def _append(self, text: str) -> None:
         self._parts.append(text)

@@ -70,7 +70,7 @@ def _write_items(items: Sequence[tuple[re.Match[str], list[str]]], page: PageTex
             parents.pop()
         span = page.item(
             unwrap(lines),
-            marker="-" if match[2] else f"{match[3]}.",
+            marker=match[2] or f"{match[3]}.",
             level=len(parents) + 1,
             group=group,
             lead_in=parents[-1][1] if parents else lead_in,

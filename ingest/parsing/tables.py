@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +15,8 @@ _MAX_SPAN: Final = 100
 """A larger rowspan or colspan is a slip."""
 _MAX_REPEATED_CHARS: Final = 200
 """A longer cell is not repeated in the rows it spans."""
+_MIN_FIGURE_ROWS: Final = 3
+_FIGURE: Final = re.compile(r"^\W*\d")
 _LAYOUT: Final = ("table", "pre", *HEADINGS)
 
 Row = tuple[str, ...]
@@ -55,7 +58,7 @@ def read_table(table: HtmlElement) -> Table:
     caption = table.find("caption")
     elements = list(_rows(table))
     rows = _expand([[_cell(cell) for cell in _cells(row)] for row in elements])
-    count = _header_rows(elements)
+    count = _header_rows(elements) or int(_is_above_figures(rows))
     if count == len(rows):
         count = 0
     return Table(
@@ -103,6 +106,21 @@ def _header_rows(elements: list[HtmlElement]) -> int:
         cells = [cell for cell in _cells(elements[0]) if flat_text(cell)]
         count = int(len(cells) > 1 and all(_is_bold(cell) for cell in cells))
     return count
+
+
+def _is_above_figures(rows: list[Row]) -> bool:
+    """Tell whether the first row names columns: words over a column of figures."""
+    if len(rows) < _MIN_FIGURE_ROWS:
+        return False
+    first, *others = rows
+    if any(_FIGURE.search(cell) for cell in first) or len([cell for cell in first if cell]) < 1:
+        return False
+    return any(
+        sum(_FIGURE.search(row[column]) is not None for row in others if column < len(row))
+        > len(others) / 2
+        for column, name in enumerate(first)
+        if name
+    )
 
 
 def _is_bold(cell: HtmlElement) -> bool:

@@ -18,7 +18,7 @@ COMPONENT: Final = "x-component"
 
 _SHORTCODE: Final = r"\{\{[<%](?:(?![>%]\}\}).){0,3000}?[>%]\}\}"
 _TAG: Final = r"\{%(?:(?!%\}).){0,3000}?%\}"
-_ATTRIBUTE: Final = r"""(?:[.\#][\w:-]+|[\w-]+=(?:"[^"\n]*"|'[^'\n]*'|[^\s\}"']+))"""
+_ATTRIBUTE: Final = r"""(?:(?:[.\#]+[\w:-]+)+|[\w-]+=(?:"[^"\n]*"|'[^'\n]*'|[^\s\}"']+))"""
 
 _TEMPLATE_TOKENS: Final = rf"""
       (?P<comment>\{{%-?\s*comment\b.{{0,20000}}?endcomment\s*-?%\}}
@@ -47,7 +47,7 @@ _ARGUMENT: Final = re.compile(
     r"""(?:(?P<key>[\w-]+)\s*[=:]\s*)?(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|`(?P<raw>[^`]*)`)"""
 )
 _TAG_NAME: Final = re.compile(r"\{\{?[<%][-\s]*/?\s*([\w.-]*)")
-_HEADING_ID: Final = re.compile(r"#[\w:-]+")
+_HEADING_ID: Final = re.compile(r"#([\w:-]+)")
 _LITERAL: Final = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|`([^`$]*)`)""")
 _ADDRESS: Final = re.compile(r"/|\.\w{2,5}$|^#[0-9a-f]{3,8}$|^[\w-]{11}$|^\W*\d*(?:px|%)?$")
 
@@ -174,7 +174,7 @@ def _replace_attributes(match: re.Match[str]) -> str:
     line_start = match.string.rfind("\n", 0, match.start()) + 1
     found = _HEADING_ID.search(match[0])
     if found is not None and match.string.startswith("#", line_start):
-        return f"{{{found[0]}}}"
+        return f"{{#{found[1]}}}"
     return ""
 
 
@@ -188,7 +188,8 @@ def _replace_element(match: re.Match[str], *, mdx: bool) -> str:
     """Leave HTML alone, make components transparent, show `<placeholders>` as they are typed."""
     tag, name, rest = match[0], match["name"], match["rest"]
     if name.lower() in _HTML_TAGS and not (mdx and name[0].isupper()):
-        return tag
+        # On one line: a `>` at the start of a line would open a quotation.
+        return tag.replace("\n", " ")
     if tag.startswith("</"):
         return f"</{COMPONENT}>"
     closed = rest.rstrip().endswith("/")

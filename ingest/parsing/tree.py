@@ -21,6 +21,7 @@ from ingest.parsing.elements import (
     ends_section,
     flat_text,
     is_all_bold,
+    is_box_title,
     is_footnote_mark,
     is_permalink,
     tag_of,
@@ -28,7 +29,7 @@ from ingest.parsing.elements import (
 from ingest.parsing.page_text import PageText, Span
 from ingest.parsing.tables import is_layout, read_table
 
-_EXPLICIT_ID: Final = re.compile(r"\s*\{#([\w:.-]+)\}\s*\Z")
+_EXPLICIT_ID: Final = re.compile(r"\s*\{#([^\s{}]+)\}\s*\Z")
 _BULLET: Final = re.compile(r"[-–—•·*▪◦‣►➢✓]\s+(?=\S)")
 _PARAGRAPH_BREAK: Final = re.compile(r"\n(?:[^\S\n]*\n)+")
 _SPACES: Final = re.compile(r"\s+")
@@ -154,7 +155,9 @@ class _TreeWriter:
                 continue
             if not group:
                 group, lead_in = self._page.new_group(), self._page.introduction
-            self._page.item(line[bullet.end() :], marker="-", level=1, group=group, lead_in=lead_in)
+            words = line[bullet.end() :]
+            # The bullet stays as it was typed, so that the line can be quoted verbatim.
+            self._page.item(words, marker=line[0], level=1, group=group, lead_in=lead_in)
         return True
 
     def _line_break(self, element: HtmlElement) -> None:
@@ -177,6 +180,9 @@ class _TreeWriter:
 
     def _heading(self, element: HtmlElement) -> None:
         self._flush()
+        if self._level and HEADINGS[element.tag] > 1 and is_box_title(element, self._root):
+            self._page.paragraph(flat_text(element), label=True)
+            return
         text, anchor = flat_text(element), anchor_of(element)
         if explicit := _EXPLICIT_ID.search(text):
             text, anchor = text[: explicit.start()], explicit[1]
