@@ -3,53 +3,112 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from bot.answering.answerer import Answerer
 from bot.answering.extractive import ExtractiveGenerator, Generator
 from bot.answering.support import SupportCheck
 from bot.answering.support_model import DEFAULT_MODEL
+from bot.records import Outcome, Question
 from bot.retrieval.hybrid import Fusion, HybridRetriever
 from bot.retrieval.query import QueryBuilder
 from bot.retrieval.reranker import UnitReranker
 from bot.retrieval.retrievers import EmbeddingRetriever, KeywordRetriever
-from bot.retrieval.search import Searcher
+from bot.retrieval.search import Searcher, SearchResults
 from bot.settings import BotSettings
-from ingest import Embedder, IndexReader, Respeller, load_config, open_embedder, open_reader
+from ingest import (
+    Audiences,
+    Embedder,
+    IndexReader,
+    Respeller,
+    load_config,
+    open_embedder,
+    open_reader,
+)
 
 
-def build_answerer(settings: BotSettings) -> Answerer:
-    """Wire what answers questions on the index of these settings.
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What answering and searching share: the index, the encoder, and retrieval over both."""
+
+    reader: IndexReader
+    embedder: Embedder | None
+    queries: QueryBuilder
+    hybrid: HybridRetriever
+
+
+class EngineRoom:
+    """Answers and searches on one open index with one encoder. Safe to share between threads."""
+
+    def __init__(self, answerer: Answerer, searcher: Searcher, resources: ExitStack) -> None:
+        self._answerer = answerer
+        self._searcher = searcher
+        self._resources = resources
+
+    def answer(self, question: Question, audiences: Audiences) -> Outcome:
+        """Answer one question from what these audiences may read (see `Answerer.answer`)."""
+        return self._answerer.answer(question, audiences=audiences)
+
+    def search(self, question: Question, limit: int) -> SearchResults:
+        """Rank at most `limit` passages that everybody may read (see `Searcher.search`)."""
+        return self._searcher.search(question, limit=limit)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._resources.close()
+
+
+def open_engine_room(settings: BotSettings) -> EngineRoom:
+    """Wire answering and searching over one index and one encoder, which is what takes memory.
 
     Raises:
         IndexNotBuiltError: If nothing has been ingested yet.
         EmbeddingError: If the encoder cannot be set up.
         ConfigurationError: If a setting or handbook.toml is wrong.
     """
-    quotes = ExtractiveGenerator(max_words=settings.answer_max_words)
-    model = _model(settings)
     with ExitStack() as resources:
-        reader, embedder, queries = _open(settings, resources)
-        return Answerer(
-            _hybrid(settings, reader, embedder, queries),
-            model or quotes,
-            SupportCheck(DEFAULT_MODEL),
-            fallback=quotes if model else None,
-            resources=resources.pop_all(),
-        )
+        parts = _open(settings, resources)
+        answerer, searcher = _answerer(settings, parts), _searcher(parts)
+        return EngineRoom(answerer, searcher, resources.pop_all())
+
+
+def build_answerer(settings: BotSettings) -> Answerer:
+    """Wire what answers questions on the index of these settings (raises as the engine room)."""
+    with ExitStack() as resources:
+        parts = _open(settings, resources)
+        return _answerer(settings, parts, resources.pop_all())
 
 
 def build_searcher(settings: BotSettings) -> Searcher:
-    """Wire what ranks passages on the index of these settings (raises as `build_answerer`)."""
+    """Wire what ranks passages on the index of these settings (raises as the engine room)."""
     with ExitStack() as resources:
-        reader, embedder, queries = _open(settings, resources)
-        return Searcher(
-            reader,
-            queries,
-            hybrid=_hybrid(settings, reader, embedder, queries),
-            keyword=KeywordRetriever(reader, queries),
-            vector=EmbeddingRetriever(reader, embedder, queries) if embedder else None,
-            resources=resources.pop_all(),
-        )
+        return _searcher(_open(settings, resources), resources.pop_all())
+
+
+def _answerer(settings: BotSettings, parts: _Parts, resources: ExitStack | None = None) -> Answerer:
+    quotes = ExtractiveGenerator(max_words=settings.answer_max_words)
+    model = _model(settings)
+    return Answerer(
+        parts.hybrid,
+        model or quotes,
+        SupportCheck(DEFAULT_MODEL),
+        fallback=quotes if model else None,
+        resources=resources,
+    )
+
+
+def _searcher(parts: _Parts, resources: ExitStack | None = None) -> Searcher:
+    vector = (
+        EmbeddingRetriever(parts.reader, parts.embedder, parts.queries) if parts.embedder else None
+    )
+    return Searcher(
+        parts.reader,
+        parts.queries,
+        hybrid=parts.hybrid,
+        keyword=KeywordRetriever(parts.reader, parts.queries),
+        vector=vector,
+        resources=resources,
+    )
 
 
 def _model(settings: BotSettings) -> Generator | None:
@@ -61,9 +120,7 @@ def _model(settings: BotSettings) -> Generator | None:
     return open_model_generator(settings)
 
 
-def _open(
-    settings: BotSettings, resources: ExitStack
-) -> tuple[IndexReader, Embedder | None, QueryBuilder]:
+def _open(settings: BotSettings, resources: ExitStack) -> _Parts:
     reader = resources.enter_context(open_reader(settings))
     reader.status()  # says at once, and clearly, when there is no index yet
     queries = QueryBuilder(
@@ -71,14 +128,9 @@ def _open(
         synonyms=load_config(settings).synonym_table(),
         respell=Respeller(reader.vocabulary),
     )
-    return reader, open_embedder(settings), queries
-
-
-def _hybrid(
-    settings: BotSettings, reader: IndexReader, embedder: Embedder | None, queries: QueryBuilder
-) -> HybridRetriever:
+    embedder = open_embedder(settings)
     fusion: Fusion = "rrf" if settings.fusion == "rrf" else "score"
-    return HybridRetriever(
+    hybrid = HybridRetriever(
         reader,
         queries,
         KeywordRetriever(reader, queries),
@@ -86,3 +138,4 @@ def _hybrid(
         reranker=UnitReranker(embedder) if embedder else None,
         fusion=fusion,
     )
+    return _Parts(reader, embedder, queries, hybrid)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResult, SearchResults
 from bot.sandbox.control import Sandbox
 from bot.slack.app import SlackApp
-from bot.slack.commands import Search
 from bot.store import JobStore, migrate, open_engine
 from ingest import Audiences
 from tests.outcomes import abstention, answer, passage
 
 Answer = Callable[[Question, Audiences], Outcome]
+Search = Callable[[Question, int], SearchResults]
 
 
 def knows_remote_work(question: Question, _audiences: Audiences) -> Outcome:
@@ -29,6 +30,17 @@ def finds_remote_work(question: Question, limit: int) -> SearchResults:
     """Find one passage for terms about remote work, and none for others."""
     found = (SearchResult(passage()),) if "télétravail" in question.text.lower() else ()
     return SearchResults(question.text, "hybrid", found[:limit])
+
+
+@dataclass
+class ScriptedHandbook:
+    """A handbook that answers and searches by functions of the test's choice."""
+
+    answer: Answer = knows_remote_work
+    search: Search = finds_remote_work
+
+    def close(self) -> None:
+        pass
 
 
 @asynccontextmanager
@@ -51,9 +63,8 @@ async def running(
         bot_token=sandbox.workspace().bot_token,
         app_token=sandbox.world.app_token,
         store=store,
-        answer=answer,
+        handbook=ScriptedHandbook(answer, search),
         answer_workers=answer_workers,
-        search=search,
     )
     stop = asyncio.Event()
     task = asyncio.create_task(app.run(stop, stop_limit_s=stop_limit_s))

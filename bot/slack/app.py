@@ -25,13 +25,12 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 )
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.app import build_answerer, build_searcher
+from bot.app import open_engine_room
 from bot.settings import BotSettings
 from bot.slack import commands, direct_messages, mentions
-from bot.slack.commands import Search, SearchWhenReady
 from bot.slack.delivery import SlackDelivery
-from bot.slack.jobs import Answer, Workers
-from bot.slack.readiness import AnswererWhenReady, Answers
+from bot.slack.jobs import Workers
+from bot.slack.readiness import Handbook, HandbookWhenReady
 from bot.store import JobStore, NewJob, migrate, open_engine
 from ingest import ConfigurationError, IngestScheduler
 
@@ -56,12 +55,7 @@ class Identity:
     bot_user_id: str
 
 
-async def serve(
-    settings: BotSettings,
-    *,
-    build: Callable[[], Answers] | None = None,
-    search: Search | None = None,
-) -> None:
+async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None = None) -> None:
     """Run the Slack app and the scheduled sync until SIGTERM or SIGINT.
 
     Without an index it starts too: it then builds one, unless the schedule is switched off, and
@@ -69,8 +63,7 @@ async def serve(
 
     Args:
         settings: Of everything.
-        build: Makes what answers, instead of the answerer that the settings describe.
-        search: Ranks passages, instead of the searcher that the settings describe.
+        build: Opens the handbook, instead of what the settings describe.
 
     Raises:
         ConfigurationError: If a setting is wrong, a token is missing, or Slack refuses one.
@@ -84,13 +77,10 @@ async def serve(
         engine = open_engine(settings.database_url)
         resources.callback(engine.dispose)
         await asyncio.to_thread(migrate, engine)
-        make: Callable[[], Answers] = build or partial(build_answerer, settings)
-        answerer = AnswererWhenReady(make)
-        resources.callback(answerer.close)
-        searcher = SearchWhenReady(partial(build_searcher, settings))
-        resources.callback(searcher.close)
+        handbook = HandbookWhenReady(build or partial(open_engine_room, settings))
+        resources.callback(handbook.close)
         scheduler = IngestScheduler(settings)
-        ready = await asyncio.to_thread(answerer.is_ready)
+        ready = await asyncio.to_thread(handbook.is_ready)
         scheduler.start()
         first_sync = _first_sync(settings, scheduler, ready=ready)
         resources.push_async_callback(_end_syncs, scheduler, first_sync)
@@ -99,9 +89,8 @@ async def serve(
             bot_token=bot_token,
             app_token=app_token,
             store=JobStore(engine, lease_s=settings.job_lease_s),
-            answer=answerer.answer,
+            handbook=handbook,
             answer_workers=settings.answer_workers,
-            search=search or searcher,
         )
         await app.run(stop)
 
@@ -134,13 +123,12 @@ def stop_signal() -> asyncio.Event:
 
 
 class SlackApp:
-    """Everything between Slack and an answering function.
+    """Everything between Slack and the handbook.
 
     Args:
         api_url: Base of Slack's Web API, or of the local stand-in.
-        answer: Answers one question; called in a thread.
+        handbook: Answers and searches.
         answer_workers: Questions answered at the same time.
-        search: Ranks passages for the slash command; called in a thread.
     """
 
     def __init__(
@@ -150,11 +138,10 @@ class SlackApp:
         bot_token: str,
         app_token: str,
         store: JobStore,
-        answer: Answer,
+        handbook: Handbook,
         answer_workers: int,
-        search: Search,
     ) -> None:
-        self._search = search
+        self._handbook = handbook
         self._bot_token = bot_token
         self._app_token = app_token
         self._handler: AsyncSocketModeHandler | None = None
@@ -170,7 +157,9 @@ class SlackApp:
         poster = AsyncWebClient(
             bot_token, base_url=api_url, logger=_library_log(), retry_handlers=[]
         )
-        self._workers = Workers(store, SlackDelivery(poster), answer, answer_workers=answer_workers)
+        self._workers = Workers(
+            store, SlackDelivery(poster), handbook.answer, answer_workers=answer_workers
+        )
 
     async def run(self, stop: asyncio.Event, *, stop_limit_s: float = STOP_LIMIT_S) -> None:
         """Answer questions until `stop` is set.
@@ -204,7 +193,7 @@ class SlackApp:
     async def _start(self) -> None:
         identity = await self._identify()
         bolt = build_bolt(
-            self._client, self._bot_token, identity, self._workers.accept, self._search
+            self._client, self._bot_token, identity, self._workers.accept, self._handbook
         )
         self._handler = AsyncSocketModeHandler(
             bolt, self._app_token, logger=_library_log(), ping_interval=PING_EVERY_S
@@ -230,7 +219,7 @@ def build_bolt(
     bot_token: str,
     identity: Identity,
     accept: Callable[[NewJob], Awaitable[None]],
-    search: Search,
+    handbook: Handbook,
 ) -> AsyncApp:
     """Return the Bolt app with its listeners.
 
@@ -269,7 +258,7 @@ def build_bolt(
 
     mentions.register(app, bot_user_id=identity.bot_user_id, accept=accept)
     direct_messages.register(app, bot_user_id=identity.bot_user_id, accept=accept)
-    commands.register(app, bot_user_id=identity.bot_user_id, search=search)
+    commands.register(app, bot_user_id=identity.bot_user_id, handbook=handbook)
     return app
 
 

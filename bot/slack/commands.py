@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.records import Question
-from bot.retrieval.search import Searcher, SearchResults
 from bot.slack.hits import render_hits
 from bot.slack.mrkdwn import question_text
+from bot.slack.readiness import Handbook
 from bot.slack.rendering import Message, render_notice
 from bot.slack.wording import WORDS, language_of
 from ingest import HandbookError
@@ -24,42 +23,8 @@ COMMAND = "/handbook"
 HITS = 5
 SEARCHES_AT_ONCE = 2
 
-Search = Callable[[Question, int], SearchResults]
-"""Ranks at most so many passages; slow, called in a thread."""
 
-
-class SearchWhenReady:
-    """Opens the index at the first search. Safe to share by threads.
-
-    Args:
-        build: Raises `IndexNotBuiltError` as long as nothing has been ingested.
-    """
-
-    def __init__(self, build: Callable[[], Searcher]) -> None:
-        self._build = build
-        self._built: Searcher | None = None
-        self._lock = threading.Lock()
-
-    def __call__(self, question: Question, limit: int) -> SearchResults:
-        """Rank passages that everybody may read.
-
-        Raises:
-            IndexNotBuiltError: If nothing has been ingested yet.
-        """
-        with self._lock:
-            if self._built is None:
-                self._built = self._build()
-            searcher = self._built
-        return searcher.search(question, limit=limit)
-
-    def close(self) -> None:
-        """Let go of the index, if it was opened."""
-        with self._lock:
-            if self._built is not None:
-                self._built.close()
-
-
-def register(app: AsyncApp, *, bot_user_id: str, search: Search) -> None:
+def register(app: AsyncApp, *, bot_user_id: str, handbook: Handbook) -> None:
     """Listen for the command: acknowledged at once, answered when the search is done."""
     slots = asyncio.Semaphore(SEARCHES_AT_ONCE)
 
@@ -72,7 +37,7 @@ def register(app: AsyncApp, *, bot_user_id: str, search: Search) -> None:
         if first.lower() == "search":
             terms = rest.strip()
         async with slots:
-            message = await _answer(terms, search)
+            message = await _answer(terms, handbook)
         response = await respond(
             text=message.text, blocks=[dict(block) for block in message.blocks]
         )
@@ -83,12 +48,12 @@ def register(app: AsyncApp, *, bot_user_id: str, search: Search) -> None:
     app.command(COMMAND)(ack=acknowledge, lazy=[answer])
 
 
-async def _answer(terms: str, search: Search) -> Message:
+async def _answer(terms: str, handbook: Handbook) -> Message:
     words = WORDS[language_of(terms)]
     if terms.lower() in ("", "help", "aide"):
         return render_notice(words.search_help.format(command=COMMAND))
     try:
-        found = await asyncio.to_thread(search, Question(terms), HITS)
+        found = await asyncio.to_thread(handbook.search, Question(terms), HITS)
     except HandbookError as error:
         log.error("a search failed: %s", type(error).__name__)
         return render_notice(words.outage)

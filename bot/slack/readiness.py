@@ -7,14 +7,19 @@ from collections.abc import Callable
 from typing import Protocol
 
 from bot.records import Outcome, Question
+from bot.retrieval.search import SearchResults
 from ingest import Audiences, IndexNotBuiltError
 
 
-class Answers(Protocol):
-    """What `bot.answering.answerer.Answerer` is to the Slack app."""
+class Handbook(Protocol):
+    """What the Slack app asks; `bot.app.EngineRoom` in production. Slow, called in threads."""
 
-    def answer(self, question: Question, *, audiences: Audiences) -> Outcome:
-        """Answer one question."""
+    def answer(self, question: Question, audiences: Audiences) -> Outcome:
+        """Answer one question from what these audiences may read."""
+        ...
+
+    def search(self, question: Question, limit: int) -> SearchResults:
+        """Rank at most `limit` passages that everybody may read."""
         ...
 
     def close(self) -> None:
@@ -22,33 +27,36 @@ class Answers(Protocol):
         ...
 
 
-class AnswererWhenReady:
-    """Builds the answerer at the first chance, and answers with it. Safe to share by threads.
+class HandbookWhenReady:
+    """Opens the handbook's index at the first chance. Safe to share by threads.
+
+    Every method but `close` and `is_ready` raises `IndexNotBuiltError` as long as nothing has been
+    ingested.
 
     Args:
-        build: Raises `IndexNotBuiltError` as long as nothing has been ingested.
+        build: Opens it, or raises `IndexNotBuiltError`.
     """
 
-    def __init__(self, build: Callable[[], Answers]) -> None:
+    def __init__(self, build: Callable[[], Handbook]) -> None:
         self._build = build
-        self._built: Answers | None = None
+        self._built: Handbook | None = None
         self._lock = threading.Lock()
 
     def is_ready(self) -> bool:
-        """Build it if that is possible by now, and say whether it was."""
+        """Open it if that is possible by now, and say whether it was."""
         try:
-            self._answerer()
+            self._handbook()
         except IndexNotBuiltError:
             return False
         return True
 
     def answer(self, question: Question, audiences: Audiences) -> Outcome:
-        """Answer one question.
+        """Answer one question from what these audiences may read."""
+        return self._handbook().answer(question, audiences)
 
-        Raises:
-            IndexNotBuiltError: If nothing has been ingested yet.
-        """
-        return self._answerer().answer(question, audiences=audiences)
+    def search(self, question: Question, limit: int) -> SearchResults:
+        """Rank at most `limit` passages that everybody may read."""
+        return self._handbook().search(question, limit)
 
     def close(self) -> None:
         """Let go of the index, if it was opened."""
@@ -56,7 +64,7 @@ class AnswererWhenReady:
             if self._built is not None:
                 self._built.close()
 
-    def _answerer(self) -> Answers:
+    def _handbook(self) -> Handbook:
         with self._lock:
             if self._built is None:
                 self._built = self._build()

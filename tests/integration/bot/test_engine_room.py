@@ -1,0 +1,55 @@
+"""What the serving process holds in memory: one index and one encoder for all it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import bot.app
+from bot.app import open_engine_room
+from bot.records import GroundedAnswer, Question
+from bot.settings import BotSettings
+from ingest import PUBLIC, IndexNotBuiltError, run_ingest
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> BotSettings:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "conges.md").write_text(
+        "# Congés\n\nUn mariage donne droit à quatre jours ouvrés de congé.\n", encoding="utf-8"
+    )
+    return BotSettings(
+        _env_file=None,
+        database_url=f"sqlite:///{tmp_path / 'manuel.db'}",
+        handbook_config=tmp_path / "absent.toml",
+    )
+
+
+def test_answering_and_searching_share_one_encoder_and_one_index(
+    config: BotSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_ingest(config, specs=[f"folder:{tmp_path / 'pages'}"])
+    opened = []
+    for name in ("open_embedder", "open_reader"):
+        real = getattr(bot.app, name)
+        monkeypatch.setattr(
+            bot.app, name, lambda settings, n=name, real=real: opened.append(n) or real(settings)
+        )
+
+    room = open_engine_room(config)
+    try:
+        outcome = room.answer(Question("Combien de jours de congé pour un mariage ?"), PUBLIC)
+        found = room.search(Question("mariage"), 3)
+    finally:
+        room.close()
+
+    assert isinstance(outcome, GroundedAnswer)
+    assert "quatre jours" in outcome.text
+    assert [result.passage.chunk.page for result in found.results] == ["conges.md"]
+    assert sorted(opened) == ["open_embedder", "open_reader"]
+
+
+def test_without_an_index_the_engine_room_says_so(config: BotSettings) -> None:
+    with pytest.raises(IndexNotBuiltError):
+        open_engine_room(config)
