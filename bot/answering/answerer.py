@@ -1,17 +1,22 @@
-"""THE MAIN PATH: question -> passages -> draft -> gate -> support check -> answer | abstention."""
+"""THE MAIN PATH: question -> passages -> draft -> gate -> support check -> answer | abstention.
+
+With a model there are up to three drafts: the model's, the model's once more when the gate let
+nothing of the first one through, and the handbook's own words.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
 from bot.answering.extractive import Generator
-from bot.answering.support import Support, SupportCheck, SupportDecision
+from bot.answering.support import Support, SupportCheck, SupportDecision, hard_rules
+from bot.answering.writing import Writer
 from bot.errors import AnswerUnavailable
 from bot.grounding.verifier import Verification, verify
 from bot.records import (
@@ -34,11 +39,35 @@ DEFAULT_TOP_K = 12
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """One draft and what became of it.
+
+    Attributes:
+        verification: The claims that may be shown, whether or not the check let them through.
+        generator: "extractive" or the model's name.
+        degraded: Why this draft had to stand in for a better one, or None.
+    """
+
+    draft: Draft
+    verification: Verification
+    decision: SupportDecision
+    generator: str
+    degraded: str | None = None
+
+    @property
+    def answers(self) -> bool:
+        """Tell whether it is shown."""
+        return self.decision.support is Support.ANSWER
+
+
+@dataclass(frozen=True, slots=True)
 class Examination:
     """Everything behind one outcome, for `explain`, evaluation and calibration.
 
     Attributes:
+        draft: That the outcome was made from, as `verification` and `decision`.
         verification: The claims that may be shown, whether or not the check let them through.
+        attempts: Every draft there was, in order of preference; the last one made the outcome.
     """
 
     outcome: Outcome
@@ -46,6 +75,7 @@ class Examination:
     draft: Draft
     verification: Verification
     decision: SupportDecision
+    attempts: tuple[Attempt, ...] = ()
 
 
 class Answerer:
@@ -101,38 +131,67 @@ class Answerer:
         started = time.perf_counter()
         retrieval = self._retriever.search(question, top_k=self._top_k, audiences=audiences)
         retrieved = time.perf_counter()
-        draft, generator, reason = self._draft(retrieval)
-        verification = verify(draft, retrieval.passages)
-        decision = self._support.decide(retrieval.query, verification.claims, retrieval.passages)
+        attempts = self._attempts(retrieval)
         done = time.perf_counter()
         timings_ms = {
             **retrieval.timings_ms,
             "answer": 1_000 * (done - retrieved),
             "total": 1_000 * (done - started),
         }
-        outcome = _outcome(
-            retrieval,
-            draft,
-            verification,
-            decision,
-            generator=generator,
-            degraded=retrieval.degraded or reason,
-            timings_ms=timings_ms,
+        outcome, last = _outcome(retrieval, attempts, timings_ms=timings_ms), attempts[-1]
+        return Examination(
+            outcome, retrieval, last.draft, last.verification, last.decision, attempts
         )
-        return Examination(outcome, retrieval, draft, verification, decision)
 
-    def _draft(self, retrieval: Retrieval) -> tuple[Draft, str, str | None]:
-        """Draft from the passages; nothing retrieved means no call at all."""
-        query, passages = retrieval.query, retrieval.passages
-        if not passages:
-            return Draft((), query.language, confidence=0.0), self._generator.name, None
+    def _attempts(self, retrieval: Retrieval) -> tuple[Attempt, ...]:
+        """Draft until something may be shown, or nothing is left to try.
+
+        A model is asked only where the handbook has something on the subject, and its word that
+        the passages do not answer is taken.
+        """
+        if self._fallback is None:
+            return (self._quote(self._generator, retrieval),)
+        quoted = self._quote(self._fallback, retrieval)
+        if not retrieval.passages or quoted.decision.support is Support.NONE:
+            return (quoted,)
         try:
-            return self._generator.draft(query, passages), self._generator.name, None
+            written = self._write(retrieval)
         except AnswerUnavailable as error:
-            if self._fallback is None:
-                raise
             logger.warning("model unavailable, quoting instead", extra={"reason": str(error)})
-            return self._fallback.draft(query, passages), self._fallback.name, MODEL_UNAVAILABLE
+            return (replace(quoted, degraded=MODEL_UNAVAILABLE),)
+        if written[-1].answers or not written[-1].draft.claims:
+            return written
+        return (*written, quoted)
+
+    def _quote(self, generator: Generator, retrieval: Retrieval) -> Attempt:
+        query, passages = retrieval.query, retrieval.passages
+        nothing = Draft((), query.language, confidence=0.0)
+        draft = generator.draft(query, passages) if passages else nothing
+        verification = self._verify(draft, retrieval)
+        decision = self._support.decide(query, verification.claims, passages)
+        return Attempt(draft, verification, decision, generator.name)
+
+    def _write(self, retrieval: Retrieval) -> tuple[Attempt, ...]:
+        """Let the model draft, and once more when nothing of its draft may be shown."""
+        query, passages, writer = retrieval.query, retrieval.passages, self._generator
+        first = self._judge(writer.draft(query, passages), retrieval)
+        refused = first.verification.rejected
+        if first.answers or not refused or not isinstance(writer, Writer):
+            return (first,)
+        return first, self._judge(writer.redraft(query, passages, refused), retrieval)
+
+    def _judge(self, draft: Draft, retrieval: Retrieval) -> Attempt:
+        """Check a model's draft: it has read the passages, so only rules and gate overrule it."""
+        query = retrieval.query
+        verification = self._verify(draft, retrieval)
+        claims = verification.claims
+        decision = self._support.decide(query, claims, retrieval.passages)
+        if claims and not hard_rules(query, claims):
+            decision = replace(decision, support=Support.ANSWER, reasons=())
+        return Attempt(draft, verification, decision, self._generator.name)
+
+    def _verify(self, draft: Draft, retrieval: Retrieval) -> Verification:
+        return verify(draft, retrieval.passages)
 
     def close(self) -> None:
         """Let go of the index."""
@@ -151,39 +210,36 @@ class Answerer:
 
 
 def _outcome(
-    retrieval: Retrieval,
-    draft: Draft,
-    verification: Verification,
-    decision: SupportDecision,
-    *,
-    generator: str,
-    degraded: str | None,
-    timings_ms: Mapping[str, float],
+    retrieval: Retrieval, attempts: Sequence[Attempt], *, timings_ms: Mapping[str, float]
 ) -> Outcome:
-    if decision.support is Support.ANSWER:
+    last = attempts[-1]
+    degraded = retrieval.degraded or last.degraded
+    if last.answers:
         return GroundedAnswer(
-            claims=verification.claims,
-            language=draft.language,
-            confidence=decision.probability,
-            generator=generator,
+            claims=last.verification.claims,
+            language=last.draft.language,
+            confidence=last.decision.probability,
+            generator=last.generator,
             passages=retrieval.passages,
             degraded=degraded,
             timings_ms=timings_ms,
         )
     return Abstention(
-        reason=_abstention_reason(retrieval, draft, verification),
-        subject_close=decision.support is Support.CLOSE,
+        reason=_abstention_reason(retrieval, last.draft, last.verification),
+        subject_close=last.decision.support is Support.CLOSE,
         language=retrieval.query.language,
-        confidence=decision.probability,
-        generator=generator,
+        confidence=last.decision.probability,
+        generator=last.generator,
         passages=retrieval.passages,
-        explanation=(
-            *decision.reasons,
-            *(rejected.reason for rejected in verification.rejected),
-        ),
+        explanation=tuple(reason for attempt in attempts for reason in _reasons(attempt)),
         degraded=degraded,
         timings_ms=timings_ms,
     )
+
+
+def _reasons(attempt: Attempt) -> tuple[str, ...]:
+    rejected = (claim.reason for claim in attempt.verification.rejected)
+    return (*attempt.decision.reasons, *rejected)
 
 
 def _abstention_reason(

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import logging
 import secrets
+import threading
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import openai
-from openai.types.chat import ChatCompletion
+from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
+from bot.answering.dialect import Dialect
 from bot.answering.packing import Evidence, PackingLimits, pack_context
-from bot.answering.prompt import REPLY_SCHEMA, build_messages, correction
+from bot.answering.prompt import REPLY_SCHEMA, build_messages, correction, objections
 from bot.answering.replies import Reply, UnusableReply, parse_reply
 from bot.errors import AnswerUnavailable
+from bot.grounding.verifier import RejectedClaim
 from bot.records import Draft, DraftClaim, Passage
 from bot.retrieval.query import Query
 from bot.settings import BotSettings
@@ -21,18 +25,93 @@ from ingest import ConfigurationError
 
 logger = logging.getLogger(__name__)
 
-ReplyFormat = Literal["json_schema", "json_object", "text"]
-_FORMATS: tuple[ReplyFormat, ...] = ("json_schema", "json_object", "text")
-
 MODEL_CONFIDENCE = 0.8
 """What a model's claims start from before the gate: models do not report a usable figure."""
+
+_TRUNCATED = "it was cut off before its end; be brief, with at most two claims"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What an endpoint wrote; `truncated` when it ran into the limit of tokens."""
+
+    text: str
+    truncated: bool
+
+
+class ChatEndpoint:
+    """Asks one model of one endpoint. Safe to share between threads.
+
+    What the endpoint accepts (a JSON schema, JSON mode, a temperature, a seed, the name of the
+    token limit) is found by trying, and remembered for every later request.
+    """
+
+    def __init__(self, client: openai.OpenAI, model: str) -> None:
+        """Wire an endpoint.
+
+        Args:
+            client: Holds the address, the key, the time-out and the retries on 408/409/429/5xx.
+            model: Name the endpoint knows.
+        """
+        self._client = client
+        self.model = model
+        self._dialect = Dialect()
+        self._lock = threading.Lock()
+
+    def complete(
+        self,
+        messages: Sequence[dict[str, str]],
+        *,
+        max_tokens: int,
+        schema: dict[str, object] | None = None,
+    ) -> Completion:
+        """Ask for one reply.
+
+        Args:
+            messages: In the form of the chat completions API.
+            max_tokens: Of the reply, thinking included.
+            schema: JSON schema the reply should follow, where the endpoint can hold it to one.
+
+        Raises:
+            AnswerUnavailable: If there is no reply, naming what an operator should look at.
+        """
+        while True:
+            dialect = self._dialect
+            options = dialect.options(max_tokens=max_tokens, schema=schema)
+            try:
+                completion = self._client.chat.completions.create(
+                    model=self.model, messages=cast(Any, messages), **options
+                )
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if not self._learn(dialect, error):
+                    raise AnswerUnavailable(_words(self.model, error)) from error
+            except openai.OpenAIError as error:
+                raise AnswerUnavailable(_words(self.model, error)) from error
+            except ValueError as error:  # the client lets a body that is not JSON through as this
+                raise AnswerUnavailable(
+                    f"the endpoint of the model {self.model} did not answer in JSON:"
+                    " check OPENAI_BASE_URL"
+                ) from error
+            else:
+                return _completion(cast(ChatCompletion, completion), self.model)
+
+    def _learn(self, refused: Dialect, error: openai.APIStatusError) -> bool:
+        """Speak more plainly from now on; False when there is nothing less to ask for."""
+        with self._lock:
+            if self._dialect != refused:
+                return True  # another thread has learned something meanwhile: try that
+            plainer = refused.after_refusal(_refusal(error))
+            if plainer is None:
+                return False
+            self._dialect = plainer
+        logger.info("the endpoint refused a parameter", extra={"now": repr(plainer)})
+        return True
 
 
 class ModelGenerator:
     """Drafts with a chat model. Safe to share between threads.
 
-    What the endpoint supports (a JSON schema, JSON mode, neither; a seed) is found by trying and
-    remembered. Ids of the evidence are random for each request, so that no page can name one.
+    Ids of the evidence are random for each request, so that no page can name one.
     """
 
     def __init__(
@@ -49,89 +128,66 @@ class ModelGenerator:
         Args:
             client: Holds the endpoint, the key, the time-out and the retries on 408/409/429/5xx.
             model: Name the endpoint knows.
-            max_tokens: Of one reply, thinking included.
+            max_tokens: Of one reply, thinking included; a reply cut off is asked for again with
+                twice as many.
             attempts: Replies asked for before an unusable one is an outage, at least 1.
             limits: How much the model reads.
         """
-        self._client = client
-        self._model = model
+        self._endpoint = ChatEndpoint(client, model)
         self._max_tokens = max_tokens
         self._attempts = attempts
         self._limits = limits or PackingLimits()
-        self._format: ReplyFormat = _FORMATS[0]
 
     @property
     def name(self) -> str:
         """Return the model's name."""
-        return self._model
+        return self._endpoint.model
 
     def draft(self, query: Query, passages: Sequence[Passage]) -> Draft:
         """Ask the model for claims; see `Generator.draft`."""
+        return self._draft(query, passages, ())
+
+    def redraft(
+        self, query: Query, passages: Sequence[Passage], rejected: Sequence[RejectedClaim]
+    ) -> Draft:
+        """Ask the model again, telling why its claims were refused; see `Writer.redraft`."""
+        return self._draft(query, passages, rejected)
+
+    def _draft(
+        self, query: Query, passages: Sequence[Passage], rejected: Sequence[RejectedClaim]
+    ) -> Draft:
         if not passages:
             return Draft((), query.language, confidence=0.0)
         ids = [f"p{secrets.token_hex(4)}" for _ in range(self._limits.max_passages)]
         evidence = pack_context(passages, evidence_ids=ids, limits=self._limits)
-        reply = self._reply(build_messages(query.question, query.text, evidence))
+        messages = build_messages(query.question, query.text, evidence)
+        if rejected:
+            messages.append(objections([(r.claim.sentence, r.reason) for r in rejected]))
+        reply = self._reply(messages)
         claims = _draft_claims(reply, evidence)
         language = reply.language if reply.language in ("fr", "en") else query.language
         return Draft(claims, language, confidence=MODEL_CONFIDENCE if claims else 0.0)
 
     def _reply(self, messages: list[dict[str, str]]) -> Reply:
-        problem = ""
+        problem, max_tokens = "", self._max_tokens
         for _ in range(self._attempts):
-            text = self._complete(messages if not problem else [*messages, correction(problem)])
+            asked = [*messages, correction(problem)] if problem else messages
+            completion = self._endpoint.complete(asked, max_tokens=max_tokens, schema=REPLY_SCHEMA)
             try:
-                return parse_reply(text)
+                return parse_reply(completion.text)
             except UnusableReply as verdict:
-                problem = str(verdict)
-                logger.info("unusable reply", extra={"model": self._model, "reason": problem})
-        raise AnswerUnavailable(f"the model {self._model} gave no usable reply: {problem}")
-
-    def _complete(self, messages: list[dict[str, str]]) -> str:
-        while True:
-            try:
-                completion = self._request(messages)
-            except openai.BadRequestError as error:
-                if not self._relax():
-                    raise AnswerUnavailable(_words(self._model, error)) from error
-            except openai.OpenAIError as error:
-                raise AnswerUnavailable(_words(self._model, error)) from error
-            except ValueError as error:  # the client lets a body that is not JSON through as this
-                raise AnswerUnavailable(
-                    f"the endpoint of the model {self._model} did not answer in JSON:"
-                    " check OPENAI_BASE_URL"
-                ) from error
-            else:
-                return _text(completion, self._model)
-
-    def _request(self, messages: list[dict[str, str]]) -> ChatCompletion:
-        options: dict[str, Any] = {}
-        if self._format == "json_schema":
-            schema = {"name": "answer", "strict": True, "schema": REPLY_SCHEMA}
-            options["response_format"] = {"type": "json_schema", "json_schema": schema}
-        elif self._format == "json_object":
-            options["response_format"] = {"type": "json_object"}
-        completion = self._client.chat.completions.create(
-            model=self._model,
-            messages=cast(Any, messages),
-            temperature=0,
-            max_tokens=self._max_tokens,
-            **options,
-        )
-        return cast(ChatCompletion, completion)
-
-    def _relax(self) -> bool:
-        """Ask for less structure from now on; False when there is nothing less to ask for."""
-        position = _FORMATS.index(self._format)
-        if position + 1 == len(_FORMATS):
-            return False
-        self._format = _FORMATS[position + 1]
-        logger.info("endpoint refused the reply format", extra={"next": self._format})
-        return True
+                problem = _TRUNCATED if completion.truncated else str(verdict)
+                max_tokens = 2 * self._max_tokens if completion.truncated else self._max_tokens
+                logger.info("unusable reply", extra={"model": self.name, "reason": problem})
+        raise AnswerUnavailable(f"the model {self.name} gave no usable reply: {problem}")
 
 
 def open_model_generator(settings: BotSettings) -> ModelGenerator | None:
-    """Wire the model of the settings; None when ANSWER_MODEL is empty."""
+    """Wire the model of the settings; None when ANSWER_MODEL is empty.
+
+    Raises:
+        ConfigurationError: If there is a model, but neither a key nor an address to ask it at.
+    """
     if not settings.answer_model:
         return None
     return ModelGenerator(
@@ -140,19 +196,16 @@ def open_model_generator(settings: BotSettings) -> ModelGenerator | None:
 
 
 def check_endpoint(settings: BotSettings) -> str:
-    """Ask the endpoint for one token, and return what to tell an operator.
+    """Ask the endpoint for a word, and return what to tell an operator.
 
     Raises:
         AnswerUnavailable: If it does not answer, naming what to look at.
+        ConfigurationError: As `open_model_generator`.
     """
-    try:
-        _client(settings).chat.completions.create(
-            model=settings.answer_model,
-            messages=[{"role": "user", "content": "ok"}],
-            max_tokens=1,
-        )
-    except openai.OpenAIError as error:
-        raise AnswerUnavailable(_words(settings.answer_model, error)) from error
+    endpoint = ChatEndpoint(_client(settings), settings.answer_model)
+    message = {"role": "user", "content": "Reply with the word ok."}
+    # Reasoning models refuse a limit that leaves no room to think.
+    endpoint.complete([message], max_tokens=settings.answer_max_tokens)
     return f"{settings.answer_model} answers"
 
 
@@ -183,17 +236,35 @@ def _draft_claims(reply: Reply, evidence: Sequence[Evidence]) -> tuple[DraftClai
     )
 
 
-def _text(completion: ChatCompletion, model: str) -> str:
-    """Return the reply's text, wherever the server put it; "" when there is none."""
+def _completion(completion: ChatCompletion, model: str) -> Completion:
+    """Find the text of a reply, wherever the server put it; "" when there is none."""
     if not completion.choices:
-        return ""
-    message = completion.choices[0].message
-    if message.refusal:
+        return Completion("", truncated=False)
+    choice = completion.choices[0]
+    if choice.message.refusal or choice.finish_reason == "content_filter":
         raise AnswerUnavailable(f"the model {model} refused to answer")
-    if message.content:
-        return message.content
+    return Completion(_text(choice.message), truncated=choice.finish_reason == "length")
+
+
+def _text(message: ChatCompletionMessage) -> str:
+    content: object = message.content
+    if isinstance(content, list):  # parts, as some servers send thinking and text apart
+        parts = (p for p in content if isinstance(p, dict) and p.get("type") == "text")
+        return "".join(str(part.get("text", "")) for part in parts)
+    if isinstance(content, str) and content:
+        return content
     calls = message.tool_calls or []
     return next((call.function.arguments for call in calls if call.type == "function"), "")
+
+
+def _refusal(error: openai.APIStatusError) -> str:
+    """Return the parameter that a refusal names, or else all its text. It is never shown."""
+    parameter = error.body.get("param") if isinstance(error.body, dict) else None
+    return (
+        parameter
+        if parameter in ("temperature", "seed", "response_format")
+        else error.response.text
+    )
 
 
 def _words(model: str, error: openai.OpenAIError) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from bot.answering.packing import Evidence, render_evidence
 from bot.records import Question
 
-PROMPT_VERSION = 1
+PROMPT_VERSION = 2
+
+_MAX_ECHOES = 5
+_MAX_ECHO_CHARS = 300
+"""Refused claims, and their length, that are held up to the model once more."""
 
 REPLY_SCHEMA: dict[str, object] = {
     "type": "object",
@@ -78,4 +83,27 @@ def correction(problem: str) -> dict[str, str]:
     return {
         "role": "user",
         "content": f"That reply cannot be used: {problem}. Reply with the JSON object alone.",
+    }
+
+
+def objections(refused: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Build the message that asks for better claims after every one of a draft was refused.
+
+    Args:
+        refused: (sentence, reason) of each claim.
+    """
+    lines = [
+        json.dumps({"sentence": sentence[:_MAX_ECHO_CHARS], "refused": reason}, ensure_ascii=False)
+        for sentence, reason in refused[:_MAX_ECHOES]
+    ]
+    return {
+        "role": "user",
+        "content": "\n".join(
+            (
+                "An earlier attempt was refused by a check, for these reasons:",
+                *lines,
+                "Say only what a quote of the excerpts says, word for word where in doubt;"
+                " with an empty list of claims if they do not answer.",
+            )
+        ),
     }

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import openai
 import pytest
 
-from bot.answering.llm import ModelGenerator
+from bot.answering.llm import ModelGenerator, check_endpoint
 from bot.errors import AnswerUnavailable
-from bot.grounding.verifier import verify
-from bot.records import Passage, Question
+from bot.grounding.verifier import RejectedClaim, verify
+from bot.records import DraftClaim, Passage, Question
 from bot.retrieval.query import Query
+from bot.settings import BotSettings
 from tests.fakes import stored_chunk
 from tests.scripted_server import Scripted, ScriptedServer, scripted_server
 
@@ -24,7 +27,7 @@ QUESTION = "Combien de jours de télétravail ?"
 QUERY = Query(Question(QUESTION), QUESTION, "fr", ())
 
 
-def completion(content: str | None, **message: object) -> dict[str, object]:
+def completion(content: str | None, **message: object) -> dict[str, Any]:
     return {
         "id": "1",
         "object": "chat.completion",
@@ -89,6 +92,100 @@ def test_a_refused_schema_is_asked_for_once_only():
         model.draft(QUERY, [PASSAGE])
     formats = [r["body"].get("response_format", {}).get("type") for r in server.requests]
     assert formats == ["json_schema", "json_object", None, None]
+
+
+def refusal(parameter: str | None, message: str) -> Scripted:
+    error = {"message": message, "type": "invalid_request_error", "param": parameter}
+    return Scripted(400, {"error": error})
+
+
+REFUSED_LIMIT = refusal(
+    "max_tokens",
+    "Unsupported parameter: 'max_tokens' is not supported with this model."
+    " Use 'max_completion_tokens' instead.",
+)
+REFUSED_TEMPERATURE = refusal("temperature", "'temperature' does not support 0 with this model.")
+REFUSED_SEED = Scripted(
+    422, {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "not permitted"}]}
+)
+
+
+def test_each_refused_parameter_is_given_up_once_and_the_others_are_kept():
+    script = (REFUSED_LIMIT, REFUSED_TEMPERATURE, REFUSED_SEED, Scripted(body=completion(reply())))
+    with scripted_server(*script) as server:
+        model = generator(server)
+        model.draft(QUERY, [PASSAGE])
+        model.draft(QUERY, [PASSAGE])
+    assert len(server.requests) == 5
+    kept = server.requests[-1]["body"]
+    assert "max_completion_tokens" in kept
+    assert {"max_tokens", "temperature", "seed"}.isdisjoint(kept)
+    assert kept["response_format"]["type"] == "json_schema"
+
+
+def test_a_refusal_that_names_nothing_left_to_give_up_is_an_outage():
+    with (
+        scripted_server(REFUSED_TEMPERATURE) as server,
+        pytest.raises(AnswerUnavailable, match="HTTP 400"),
+    ):
+        generator(server).draft(QUERY, [PASSAGE])
+    assert len(server.requests) == 2
+
+
+def test_threads_learn_the_same_dialect():
+    script = (REFUSED_LIMIT, REFUSED_LIMIT, REFUSED_LIMIT, Scripted(body=completion(reply())))
+    with scripted_server(*script) as server, ThreadPoolExecutor(3) as threads:
+        model = generator(server)
+        drafts = [threads.submit(model.draft, QUERY, [PASSAGE]) for _ in range(6)]
+        assert [draft.result().claims for draft in drafts] == [()] * 6
+        assert "max_completion_tokens" in server.requests[-1]["body"]
+
+
+def test_a_reply_cut_off_is_asked_for_again_with_more_room():
+    cut = completion('{"language": "fr", "claims": [{"sentence": "Deux')
+    cut["choices"][0]["finish_reason"] = "length"
+    with scripted_server(Scripted(body=cut), Scripted(body=completion(reply()))) as server:
+        assert generator(server).draft(QUERY, [PASSAGE]).claims == ()
+        first, second = (r["body"] for r in server.requests)
+    assert second["max_tokens"] == 2 * first["max_tokens"]
+    assert "cut off" in second["messages"][-1]["content"]
+
+
+def test_thinking_sent_as_a_part_of_its_own_is_left_out():
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": '{"claims": [{}]}'}]},
+        {"type": "text", "text": reply(("Oui.", "x", "deux jours"))},
+    ]
+    body = completion(None)
+    body["choices"][0]["message"]["content"] = parts
+    with scripted_server(Scripted(body=body)) as server:
+        assert [c.sentence for c in generator(server).draft(QUERY, [PASSAGE]).claims] == ["Oui."]
+
+
+def test_a_filtered_reply_is_an_outage():
+    body = completion("")
+    body["choices"][0]["finish_reason"] = "content_filter"
+    with (
+        scripted_server(Scripted(body=body)) as server,
+        pytest.raises(AnswerUnavailable, match="refused to answer"),
+    ):
+        generator(server).draft(QUERY, [PASSAGE])
+
+
+def test_a_second_draft_is_told_why_the_first_was_refused():
+    claim = DraftClaim("Trois jours.", "c1", "deux jours")
+    with scripted_server(Scripted(body=completion(reply()))) as server:
+        generator(server).redraft(QUERY, [PASSAGE], [RejectedClaim(claim, "3 is not there")])
+        told = server.requests[0]["body"]["messages"][-1]["content"]
+    assert "Trois jours." in told
+    assert "3 is not there" in told
+
+
+def test_the_check_of_an_endpoint_speaks_its_dialect():
+    script = (REFUSED_LIMIT, Scripted(body=completion("ok")))
+    with scripted_server(*script) as server:
+        settings = BotSettings(_env_file=None, answer_model="m", openai_base_url=server.url)
+        assert check_endpoint(settings) == "m answers"
 
 
 def test_an_unusable_reply_is_asked_for_again():

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.answering.answerer import MODEL_UNAVAILABLE, Answerer
+from bot.answering.answerer import MODEL_UNAVAILABLE, Answerer, Examination
 from bot.answering.extractive import ExtractiveGenerator, Generator
 from bot.answering.support import SupportCheck, SupportModel
 from bot.errors import AnswerUnavailable
+from bot.grounding.verifier import RejectedClaim
 from bot.records import (
     Abstention,
     AbstentionReason,
@@ -137,6 +138,79 @@ def test_with_the_model_down_quotes_take_over_and_say_so():
 def test_with_the_model_down_and_no_fallback_the_outage_is_reported():
     with pytest.raises(AnswerUnavailable):
         answerer(generator=ScriptedGenerator(down=True)).answer(Question("badge"))
+
+
+class ScriptedWriter(ScriptedGenerator):
+    """A model that drafts again when told why it was refused."""
+
+    def __init__(self, *claims: DraftClaim, again: Sequence[DraftClaim] = ()) -> None:
+        super().__init__(*claims)
+        self.again = tuple(again)
+        self.reasons: list[str] = []
+
+    def redraft(
+        self, query: Query, passages: Sequence[Passage], rejected: Sequence[RejectedClaim]
+    ) -> Draft:
+        self.reasons = [claim.reason for claim in rejected]
+        return Draft(self.again, "fr", 0.9)
+
+
+GROUNDED = DraftClaim(
+    "Le badge visiteur est remis à l'accueil.", "badge", "Le badge visiteur est remis à l'accueil."
+)
+INVENTED = DraftClaim("Le badge coûte 30 €.", "badge", "Le badge visiteur est remis à l'accueil.")
+UNSURE = SupportModel("test", intercept=-5.0, weights={}, answer_threshold=0.5, close_threshold=0.0)
+
+
+def written(writer: Generator, *, model: SupportModel = WILLING) -> Examination:
+    wired = answerer(generator=writer, fallback=ExtractiveGenerator(), model=model)
+    return wired.examine(Question("badge visiteur"))
+
+
+def test_what_a_model_says_is_shown_once_the_gate_lets_it_through():
+    outcome = written(ScriptedWriter(GROUNDED), model=UNSURE).outcome
+    assert isinstance(outcome, GroundedAnswer)
+    assert outcome.generator == "scripted"
+    assert outcome.degraded is None
+
+
+def test_a_model_is_not_asked_when_the_handbook_has_nothing_on_the_subject():
+    writer = ScriptedWriter(GROUNDED)
+    far = SupportModel(
+        "test", intercept=-5.0, weights={}, answer_threshold=0.5, close_threshold=2.0
+    )
+    assert isinstance(written(writer, model=far).outcome, Abstention)
+    assert writer.calls == 0
+
+
+def test_a_model_that_finds_no_answer_is_believed():
+    outcome = written(ScriptedWriter()).outcome
+    assert isinstance(outcome, Abstention)
+    assert outcome.generator == "scripted"
+
+
+def test_a_refused_draft_is_repaired_once_with_the_reasons():
+    writer = ScriptedWriter(INVENTED, again=[GROUNDED])
+    outcome = written(writer).outcome
+    assert outcome.text == GROUNDED.sentence
+    assert "30" in writer.reasons[0]
+
+
+def test_a_draft_refused_twice_gives_way_to_quotes():
+    examination = written(ScriptedWriter(INVENTED, again=[INVENTED]))
+    assert isinstance(examination.outcome, GroundedAnswer)
+    assert examination.outcome.generator == "extractive"
+    assert [attempt.generator for attempt in examination.attempts] == [
+        "scripted",
+        "scripted",
+        "extractive",
+    ]
+
+
+def test_a_draft_refused_twice_is_an_abstention_where_quotes_do_not_answer_either():
+    outcome = written(ScriptedWriter(INVENTED, again=[INVENTED]), model=UNSURE).outcome
+    assert isinstance(outcome, Abstention)
+    assert sum("30" in reason for reason in outcome.explanation) == 2
 
 
 def test_nothing_retrieved_calls_no_generator():
