@@ -11,7 +11,8 @@ from ingest.index.tables import storable
 ColumnWeights = tuple[float, float, float, float]
 
 DEFAULT_COLUMN_WEIGHTS: ColumnWeights = (3.0, 2.0, 1.0, 1.0)
-"""Of title, headings, body and stems: measured on seven handbooks, see docs/quality.md."""
+"""Of title, headings, body and stems. Within reason they hardly matter: the table is in
+docs/decisions/0002-index-storage.md."""
 
 
 def match_expression(query: KeywordQuery, mode: MatchMode) -> str:

@@ -505,6 +505,7 @@ def test_another_model_grows_beside_the_active_one_until_it_is_activated(backend
         reader.vector_ranking(other.embed_query("congés"))
     writer.activate_model("fake-2", 32)
     assert writer.active_fingerprint() == reader.status().fingerprint == "fake-2"
+    assert reader.active_fingerprint() == "fake-2"
     assert ids(reader.vector_ranking(other.embed_query("congés")))[0] == "kb:a.md#0"
     with pytest.raises(EmbeddingMismatchError):
         reader.cosines(EMBEDDER.embed_query("congés"), ["kb:a.md#0"])
@@ -525,7 +526,7 @@ def test_a_model_cannot_change_its_dimension(backend):
 def test_without_a_model_there_is_no_vector_to_rank(backend):
     writer, reader = backend.writer(), backend.reader()
     put(writer, "a.md", "Les congés", embedded=False)
-    assert writer.active_fingerprint() is None
+    assert writer.active_fingerprint() is reader.active_fingerprint() is None
     assert vector_ids(reader, "congés") == []
     assert reader.cosines(EMBEDDER.embed_query("congés"), ["kb:a.md#0"]) == {}
     assert reader.status().embedded_chunks == 0
