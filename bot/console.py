@@ -32,7 +32,7 @@ def print_outcome(outcome: Outcome) -> None:
         console.print()
         for number, claim in enumerate(outcome.claims, start=1):
             chunk = claim.citation.passage.chunk
-            where = " › ".join((chunk.title, *chunk.heading_path))
+            where = " › ".join((chunk.title, *claim.citation.heading_path))
             date = f", {chunk.modified_at:%Y-%m-%d}" if chunk.modified_at else ""
             console.print(Text(f"[{number}] {where}{date}", style="dim"))
             console.print(Text(f"    {chunk.url or chunk.page}", style="dim"))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ingest import StoredChunk
+from ingest import StoredChunk, UnitKind
 
 ABSTENTION_TEXT = "je ne sais pas"
 """Shown for every abstention, whatever the language around it."""
@@ -90,6 +90,28 @@ class Citation:
         lead_in = collapse(self.lead_in)
         if lead_in and lead_in not in text and all(lead_in != collapse(u.context) for u in units):
             raise QuoteNotFoundError(f"lead-in is not in passage {self.passage.chunk.chunk_id}")
+
+    @property
+    def heading_path(self) -> tuple[str, ...]:
+        """Return the headings above the quote: those of its chunk, and one inside it if any.
+
+        A chunk may hold several small sections of one parent; each starts with its heading.
+        """
+        chunk = self.passage.chunk
+        quote = collapse(self.quote)
+        inner: str | None = None
+        for unit in chunk.units:
+            text = chunk.text[unit.start : unit.end].strip()
+            if unit.kind is UnitKind.HEADING:
+                inner = text
+            elif text and (collapse(text) in quote or quote in collapse(text)):
+                return (*chunk.heading_path, inner) if inner else chunk.heading_path
+        return chunk.heading_path
+
+    @property
+    def heading(self) -> str:
+        """Return the heading path as it is shown: `A › B`."""
+        return " › ".join(self.heading_path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def _citation(citation: Citation) -> dict[str, object]:
         "page": chunk.page,
         "source": chunk.source,
         "title": chunk.title,
-        "heading": chunk.heading,
+        "heading": citation.heading,
         "url": chunk.url,
         "quote": citation.quote,
     }
