@@ -207,9 +207,14 @@ class Window:
 
     @classmethod
     def of(cls, passage: Passage, start: int, end: int, score: float) -> Window:
-        """Cut the units `start` to `end` (included) out of the passage's text, verbatim."""
+        """Cut the units `start` to `end` (included) out of the passage's text, verbatim.
+
+        A heading right above them in the text comes along: without it they may mean nothing.
+        """
         chunk = passage.chunk
-        quote = chunk.text[chunk.units[start].start : chunk.units[end].end].strip()
+        above = start > 0 and chunk.units[start - 1].kind is UnitKind.HEADING
+        first = chunk.units[start - 1 if above else start]
+        quote = chunk.text[first.start : chunk.units[end].end].strip()
         context = chunk.units[start].context.strip()
         lead_in = "" if collapse(context) in collapse(quote) else context
         return cls(passage, start, end, score, quote, lead_in)

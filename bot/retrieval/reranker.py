@@ -12,7 +12,7 @@ from bot.records import Passage
 from bot.retrieval.coverage import IndexedForms, idf_coverage
 from bot.retrieval.interaction import QuestionTokens, best_matches
 from bot.retrieval.query import Query
-from ingest import Embedder, StoredChunk, TokenEmbedder, Unit, UnitKind, Vector
+from ingest import Embedder, StoredChunk, TokenEmbedder, UnitKind, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,12 @@ class UnitReranker:
         self, query: Query, vector: Vector, chunks: Sequence[StoredChunk]
     ) -> list[UnitFigures]:
         """Encode the units of all chunks at once, each distinct text only once."""
-        texts = [[unit_text(chunk, unit) for unit in chunk.units] for chunk in chunks]
-        distinct = list(dict.fromkeys(text for unit_texts in texts for text in unit_texts))
+        texts = [unit_texts(chunk) for chunk in chunks]
+        distinct = list(dict.fromkeys(text for own in texts for text in own))
         if not distinct:
             return [UnitFigures(()) for _ in chunks]
         rows = {text: row for row, text in enumerate(distinct)}
-        by_chunk = [[rows[text] for text in unit_texts] for unit_texts in texts]
+        by_chunk = [[rows[text] for text in own] for own in texts]
         vectors, matches, weights = self._encode(query, distinct)
         cosines = vectors @ vector
         if matches is None:
@@ -141,14 +141,19 @@ class UnitReranker:
         )
 
 
-def unit_text(chunk: StoredChunk, unit: Unit) -> str:
-    """Return what is encoded for a unit: `last heading - lead-in: text`."""
+def unit_texts(chunk: StoredChunk) -> list[str]:
+    """Return what is encoded for each unit of a chunk: `nearest heading - lead-in: text`."""
     heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
-    body = chunk.text[unit.start : unit.end]
-    if unit.kind is UnitKind.HEADING:
-        return body
-    lead_in = f"{unit.context.rstrip(' :')}: " if unit.context else ""
-    return f"{heading} - {lead_in}{body}"
+    texts = []
+    for unit in chunk.units:
+        body = chunk.text[unit.start : unit.end]
+        if unit.kind is UnitKind.HEADING:
+            heading = body
+            texts.append(body)
+            continue
+        lead_in = f"{unit.context.rstrip(' :')}: " if unit.context else ""
+        texts.append(f"{heading} - {lead_in}{body}")
+    return texts
 
 
 def full_text(chunk: StoredChunk) -> str:

@@ -53,9 +53,11 @@ def test_short_neighbours_come_along_up_to_the_window():
     assert quotes(draft("x", (chunk, [0.7, 0.9, 0.7, 0.1]))) == ["Avant.\nLa réponse.\nAprès."]
 
 
-def test_a_window_does_not_cross_a_heading():
-    chunk = stored_chunk("c", "Autre sujet.", (UnitKind.HEADING, "Titre"), "La réponse.")
-    assert quotes(draft("x", (chunk, [0.8, 0.9, 0.9]))) == ["La réponse."]
+def test_a_window_keeps_the_heading_right_above_it_and_crosses_none():
+    chunk = stored_chunk(
+        "c", "Avant.", (UnitKind.HEADING, "Taleez"), "Le suivi.", (UnitKind.HEADING, "Autre"), "X."
+    )
+    assert quotes(draft("x", (chunk, [0.8, 0.9, 0.9, 0.9, 0.8]))) == ["Taleez\nLe suivi."]
 
 
 def test_an_answer_holds_its_budget_of_words():

@@ -15,10 +15,10 @@ from bot.retrieval.hybrid import (
     RetrievalLimits,
 )
 from bot.retrieval.query import QueryBuilder
-from bot.retrieval.reranker import UnitReranker
+from bot.retrieval.reranker import UnitReranker, unit_texts
 from bot.retrieval.retrievers import EmbeddingRetriever, KeywordRetriever
 from ingest import IndexStoreError
-from tests.fakes import FakeEmbedder, FakeIndexReader, stored_chunk
+from tests.fakes import FakeEmbedder, FakeIndexReader, UnitKind, stored_chunk
 
 CHUNKS = [
     stored_chunk(
@@ -158,3 +158,14 @@ def test_passages_past_the_second_stage_keep_their_place_behind():
     assert len(found.passages) == 8
     assert all(p.unit_cosines for p in found.passages[:3])
     assert not any(p.unit_cosines for p in found.passages[3:])
+
+
+def test_a_unit_is_encoded_under_its_nearest_heading_and_its_lead_in():
+    chunk = stored_chunk(
+        "c",
+        "Une phrase.",
+        (UnitKind.HEADING, "Taleez"),
+        (UnitKind.ITEM, "- suivi", "Il sert à :"),
+        heading=("Outils", "RH"),
+    )
+    assert unit_texts(chunk) == ["RH - Une phrase.", "Taleez", "Taleez - Il sert à: - suivi"]
