@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -32,6 +33,12 @@ class IngestSettings(BaseSettings):
     )
     embedding_batch_tokens: int = Field(
         4096, ge=512, description="Upper bound of tokens in one encoding batch; bounds the memory."
+    )
+    embedding_backend: Literal["torch", "onnx"] = Field(
+        "torch", description="What runs a sentence-transformers model: `torch` or `onnx`."
+    )
+    embedding_threads: int = Field(
+        0, ge=0, description="Threads of the bundled encoder; 0: one per available CPU."
     )
     openai_api_key: SecretStr | None = Field(
         None, description="Key of the OpenAI-compatible endpoint, if it wants one."
