@@ -50,7 +50,7 @@ class UnitWeights:
     """
 
     passage: float = 0.5
-    interaction: float = 0.3
+    interaction: float = 0.5
     coverage: float = 0.0
     type_match: float = 0.05
     type_missing: float = 0.02
@@ -64,7 +64,8 @@ class QuotingLimits:
 
     Attributes:
         passages: Passages whose units are considered.
-        windows: Windows of an answer, each from another chunk.
+        windows: Windows of an answer.
+        per_passage: Windows from one passage; they never overlap.
         window_words: Words to which a window grows around its best unit.
         list_words: Words up to which a whole list is kept for a question that wants a list.
         score_gap: How far below the best a further window may score.
@@ -72,8 +73,9 @@ class QuotingLimits:
     """
 
     passages: int = 6
-    windows: int = 3
-    window_words: int = 35
+    windows: int = 4
+    per_passage: int = 2
+    window_words: int = 28
     list_words: int = 60
     score_gap: float = 0.25
     repeated: float = 0.7
@@ -105,7 +107,7 @@ _WORDS = re.compile(r"\w+")
 
 
 class ExtractiveGenerator:
-    """Quotes up to three short windows, best first, each from another chunk."""
+    """Quotes a few short windows, best first; at most two from one passage."""
 
     name = "extractive"
 
@@ -140,7 +142,8 @@ class ExtractiveGenerator:
                 break
             if chosen and best.score < chosen[0].score - self._limits.score_gap:
                 break
-            if any(best.passage.chunk.chunk_id == w.passage.chunk.chunk_id for w in chosen):
+            same = [w for w in chosen if w.passage.chunk.chunk_id == best.passage.chunk.chunk_id]
+            if len(same) >= self._limits.per_passage or any(w.holds(best.index) for w in same):
                 continue
             window = self._grow(best, units, asked)
             if chosen and window.words > words_left:
@@ -218,6 +221,10 @@ class Window:
         context = chunk.units[start].context.strip()
         lead_in = "" if collapse(context) in collapse(quote) else context
         return cls(passage, start, end, score, quote, lead_in)
+
+    def holds(self, index: int) -> bool:
+        """Tell whether a unit of the same passage is part of it."""
+        return self.start <= index <= self.end
 
     @property
     def sentence(self) -> str:

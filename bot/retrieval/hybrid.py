@@ -42,7 +42,7 @@ class RetrievalLimits:
 
     leg_depth: int = 200
     candidates: int = 12
-    max_per_page: int = 4
+    max_per_page: int = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ class RerankWeights:
     unit: float = 1.0
     lexical: float = 0.2
     coverage: float = 0.08
-    interaction: float = 0.3
+    interaction: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)

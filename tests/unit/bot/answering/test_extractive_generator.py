@@ -57,7 +57,7 @@ def test_a_window_keeps_the_heading_right_above_it_and_crosses_none():
     chunk = stored_chunk(
         "c", "Avant.", (UnitKind.HEADING, "Taleez"), "Le suivi.", (UnitKind.HEADING, "Autre"), "X."
     )
-    assert quotes(draft("x", (chunk, [0.8, 0.9, 0.9, 0.9, 0.8]))) == ["Taleez\nLe suivi."]
+    assert quotes(draft("x", (chunk, [0.1, 0.9, 0.9, 0.9, 0.1]))) == ["Taleez\nLe suivi."]
 
 
 def test_an_answer_holds_its_budget_of_words():
@@ -110,8 +110,15 @@ def test_steps_stay_in_order_and_start_with_the_one_asked_for():
 
 def test_the_sentence_with_the_asked_kind_of_answer_wins_over_a_slightly_closer_one():
     chunk = stored_chunk("c", f"Le préavis dépend du poste. {LONG}", f"Il est de 3 mois. {LONG}")
-    (claim,) = draft("Quelle est la durée du préavis ?", (chunk, [0.88, 0.85])).claims
-    assert claim.quote.startswith("Il est de 3 mois")
+    first, *_ = draft("Quelle est la durée du préavis ?", (chunk, [0.88, 0.85])).claims
+    assert first.quote.startswith("Il est de 3 mois")
+
+
+def test_one_passage_gives_at_most_two_windows_and_never_the_same_words_twice():
+    chunk = stored_chunk("c", *(f"Point {n}{n}. " + f"mot{n} " * 28 for n in range(3)))
+    first, second = quotes(draft("x", (chunk, [0.9, 0.8, 0.7])))
+    assert first.startswith("Point 00")
+    assert second.startswith("Point 11")
 
 
 def test_of_two_pages_that_disagree_the_newer_comes_first():
