@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -40,7 +41,10 @@ class _Parts:
 class EngineRoom:
     """Answers and searches on one open index with one encoder. Safe to share between threads."""
 
-    def __init__(self, answerer: Answerer, searcher: Searcher, resources: ExitStack) -> None:
+    def __init__(
+        self, reader: IndexReader, answerer: Answerer, searcher: Searcher, resources: ExitStack
+    ) -> None:
+        self._reader = reader
         self._answerer = answerer
         self._searcher = searcher
         self._resources = resources
@@ -52,6 +56,10 @@ class EngineRoom:
     def search(self, question: Question, limit: int) -> SearchResults:
         """Rank at most `limit` passages that everybody may read (see `Searcher.search`)."""
         return self._searcher.search(question, limit=limit)
+
+    def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
+        """Say whether all of these passages are in the index, and these audiences may read them."""
+        return len(self._reader.chunks(list(chunk_ids), audiences=audiences)) == len(chunk_ids)
 
     def close(self) -> None:
         """Let go of the index."""
@@ -69,7 +77,7 @@ def open_engine_room(settings: BotSettings) -> EngineRoom:
     with ExitStack() as resources:
         parts = _open(settings, resources)
         answerer, searcher = _answerer(settings, parts), _searcher(parts)
-        return EngineRoom(answerer, searcher, resources.pop_all())
+        return EngineRoom(parts.reader, answerer, searcher, resources.pop_all())
 
 
 def build_answerer(settings: BotSettings) -> Answerer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResult, SearchResults
 from bot.sandbox.control import Sandbox
 from bot.slack.app import SlackApp
-from bot.store import JobStore, migrate, open_engine
+from bot.store import JobStore, PrivateAnswers, migrate, open_engine
 from ingest import Audiences
 from tests.outcomes import abstention, answer, passage
 
@@ -39,6 +39,11 @@ class ScriptedHandbook:
     answer: Answer = knows_remote_work
     search: Search = finds_remote_work
 
+    readable: bool = True
+
+    def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
+        return self.readable
+
     def close(self) -> None:
         pass
 
@@ -49,6 +54,7 @@ async def running(
     folder: Path,
     answer: Answer = knows_remote_work,
     *,
+    handbook: ScriptedHandbook | None = None,
     lease_s: float = 2.0,
     stop_limit_s: float = 10.0,
     answer_workers: int = 2,
@@ -63,7 +69,8 @@ async def running(
         bot_token=sandbox.workspace().bot_token,
         app_token=sandbox.world.app_token,
         store=store,
-        handbook=ScriptedHandbook(answer, search),
+        private_answers=PrivateAnswers(engine),
+        handbook=handbook or ScriptedHandbook(answer, search),
         answer_workers=answer_workers,
     )
     stop = asyncio.Event()

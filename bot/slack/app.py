@@ -27,11 +27,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.app import open_engine_room
 from bot.settings import BotSettings
-from bot.slack import commands, direct_messages, mentions
+from bot.slack import direct_messages, mentions
+from bot.slack.asking import PrivateAsking
+from bot.slack.commands import Commands
 from bot.slack.delivery import SlackDelivery
 from bot.slack.jobs import Workers
+from bot.slack.library_log import library_log
+from bot.slack.people import People
 from bot.slack.readiness import Handbook, HandbookWhenReady
-from bot.store import JobStore, NewJob, migrate, open_engine
+from bot.store import JobStore, PrivateAnswers, migrate, open_engine
 from ingest import ConfigurationError, IngestScheduler
 
 log = logging.getLogger(__name__)
@@ -89,6 +93,7 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
             bot_token=bot_token,
             app_token=app_token,
             store=JobStore(engine, lease_s=settings.job_lease_s),
+            private_answers=PrivateAnswers(engine),
             handbook=handbook,
             answer_workers=settings.answer_workers,
         )
@@ -138,6 +143,7 @@ class SlackApp:
         bot_token: str,
         app_token: str,
         store: JobStore,
+        private_answers: PrivateAnswers,
         handbook: Handbook,
         answer_workers: int,
     ) -> None:
@@ -148,18 +154,20 @@ class SlackApp:
         # Two clients: a call that changes nothing may be repeated blindly, a post may not.
         self._client = AsyncWebClient(
             base_url=api_url,
-            logger=_library_log(),
+            logger=library_log(),
             retry_handlers=[
                 AsyncConnectionErrorRetryHandler(max_retry_count=RETRIES),
                 AsyncRateLimitErrorRetryHandler(max_retry_count=RETRIES),
             ],
         )
         poster = AsyncWebClient(
-            bot_token, base_url=api_url, logger=_library_log(), retry_handlers=[]
+            bot_token, base_url=api_url, logger=library_log(), retry_handlers=[]
         )
         self._workers = Workers(
             store, SlackDelivery(poster), handbook.answer, answer_workers=answer_workers
         )
+        self._people = People(poster)
+        self._asking = PrivateAsking(handbook, private_answers, self._people)
 
     async def run(self, stop: asyncio.Event, *, stop_limit_s: float = STOP_LIMIT_S) -> None:
         """Answer questions until `stop` is set.
@@ -192,11 +200,10 @@ class SlackApp:
 
     async def _start(self) -> None:
         identity = await self._identify()
-        bolt = build_bolt(
-            self._client, self._bot_token, identity, self._workers.accept, self._handbook
-        )
+        bolt = build_bolt(self._client, self._bot_token, identity)
+        self._listen(bolt, identity.bot_user_id)
         self._handler = AsyncSocketModeHandler(
-            bolt, self._app_token, logger=_library_log(), ping_interval=PING_EVERY_S
+            bolt, self._app_token, logger=library_log(), ping_interval=PING_EVERY_S
         )
         # Asked for here because the library would ask for ever, whatever Slack answers.
         self._handler.client.wss_uri = await _until_reachable(
@@ -206,6 +213,17 @@ class SlackApp:
         await self._handler.connect_async()  # type: ignore[no-untyped-call] # Bolt's
         log.info("connected", extra={"team_id": identity.team_id, "bot": identity.bot_user_id})
 
+    def _listen(self, bolt: AsyncApp, bot_user_id: str) -> None:
+        mentions.register(bolt, bot_user_id=bot_user_id, accept=self._workers.accept)
+        direct_messages.register(bolt, bot_user_id=bot_user_id, accept=self._workers.accept)
+        Commands(
+            bot_user_id=bot_user_id,
+            handbook=self._handbook,
+            asking=self._asking,
+            people=self._people,
+        ).register(bolt)
+        self._asking.register(bolt)
+
     async def _identify(self) -> Identity:
         async def auth_test() -> Any:
             return await self._client.auth_test(token=self._bot_token)
@@ -214,14 +232,8 @@ class SlackApp:
         return Identity(answer["team_id"], answer.get("bot_id") or "", answer["user_id"])
 
 
-def build_bolt(
-    client: AsyncWebClient,
-    bot_token: str,
-    identity: Identity,
-    accept: Callable[[NewJob], Awaitable[None]],
-    handbook: Handbook,
-) -> AsyncApp:
-    """Return the Bolt app with its listeners.
+def build_bolt(client: AsyncWebClient, bot_token: str, identity: Identity) -> AsyncApp:
+    """Return a Bolt app without listeners.
 
     Those of questions only store, and an event is acknowledged once they have
     (`process_before_response`): when storing fails Slack sends the event again.
@@ -241,7 +253,7 @@ def build_bolt(
     # Everything is passed: Bolt would take what is missing from the environment.
     app = AsyncApp(
         name="manuel",
-        logger=_library_log(),
+        logger=library_log(),
         client=client,
         authorize=authorize,
         signing_secret="",
@@ -256,9 +268,6 @@ def build_bolt(
         log.error("an event was not handled: %s", type(error).__name__)
         return None
 
-    mentions.register(app, bot_user_id=identity.bot_user_id, accept=accept)
-    direct_messages.register(app, bot_user_id=identity.bot_user_id, accept=accept)
-    commands.register(app, bot_user_id=identity.bot_user_id, handbook=handbook)
     return app
 
 
@@ -287,16 +296,3 @@ def _required(secret: SecretStr | None, name: str, prefix: str) -> str:
     if not value.startswith(prefix):
         raise ConfigurationError(f"{name} is missing or wrong: it starts with {prefix}")
     return value
-
-
-def _library_log() -> logging.Logger:
-    """Return the logger of Slack's libraries: warnings only, below they write what people say."""
-    library_log = logging.getLogger("slack_bolt.manuel")
-    library_log.setLevel(logging.WARNING)
-    library_log.addFilter(_is_news)
-    return library_log
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    # Bolt finds our own SLACK_BOT_TOKEN in the environment, and says that it will not use it.
-    return "`token` will be unused" not in record.getMessage()

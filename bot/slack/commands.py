@@ -1,20 +1,25 @@
-"""`/handbook <terms>`: a search whose result only the person who typed it sees."""
+"""`/handbook`: whatever it is asked to do, only the person who typed it sees the result."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.records import Question
+from bot.slack.asking import PrivateAsking
 from bot.slack.hits import render_hits
 from bot.slack.mrkdwn import question_text
+from bot.slack.people import People
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import Message, render_notice
-from bot.slack.wording import WORDS, language_of
+from bot.slack.replies import ReplyAddress
+from bot.slack.wording import Words
 from ingest import HandbookError
 
 log = logging.getLogger(__name__)
@@ -24,37 +29,87 @@ HITS = 5
 SEARCHES_AT_ONCE = 2
 
 
-def register(app: AsyncApp, *, bot_user_id: str, handbook: Handbook) -> None:
-    """Listen for the command: acknowledged at once, answered when the search is done."""
-    slots = asyncio.Semaphore(SEARCHES_AT_ONCE)
+class Verb(StrEnum):
+    """What the command is asked to do."""
 
-    async def acknowledge(ack: Callable[[], Any]) -> None:
-        await ack()
-
-    async def answer(command: dict[str, Any], respond: Callable[..., Any]) -> None:
-        terms = question_text(command.get("text") or "", bot_user_id)
-        first, _, rest = terms.partition(" ")
-        if first.lower() == "search":
-            terms = rest.strip()
-        async with slots:
-            message = await _answer(terms, handbook)
-        response = await respond(
-            text=message.text, blocks=[dict(block) for block in message.blocks]
-        )
-        if response.status_code != 200:
-            log.error("a search result was refused", extra={"status": response.status_code})
-
-    # A lazy listener runs beside the acknowledgement, which must reach Slack within 3 s.
-    app.command(COMMAND)(ack=acknowledge, lazy=[answer])
+    HELP = "help"
+    SEARCH = "search"
+    ASK = "ask"
 
 
-async def _answer(terms: str, handbook: Handbook) -> Message:
-    words = WORDS[language_of(terms)]
-    if terms.lower() in ("", "help", "aide"):
-        return render_notice(words.search_help.format(command=COMMAND))
-    try:
-        found = await asyncio.to_thread(handbook.search, Question(terms), HITS)
-    except HandbookError as error:
-        log.error("a search failed: %s", type(error).__name__)
-        return render_notice(words.outage)
-    return render_hits(found, words)
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What somebody typed behind `/handbook`; `text` is never empty but for help."""
+
+    verb: Verb
+    text: str = ""
+
+
+def parse(typed: str) -> Order:
+    """Read what was typed: `ask …`, `search …`, `help`, or else words to search for."""
+    first, _, rest = typed.partition(" ")
+    rest = rest.strip()
+    if typed.lower() in ("", "help", "aide") or (first.lower() in ("ask", "search") and not rest):
+        return Order(Verb.HELP)
+    if first.lower() in ("ask", "search"):
+        return Order(Verb(first.lower()), rest)
+    return Order(Verb.SEARCH, typed)
+
+
+class Commands:
+    """Listens for the command: acknowledged at once, answered when the work is done."""
+
+    def __init__(
+        self, *, bot_user_id: str, handbook: Handbook, asking: PrivateAsking, people: People
+    ) -> None:
+        self._bot_user_id = bot_user_id
+        self._handbook = handbook
+        self._asking = asking
+        self._people = people
+        self._searches = asyncio.Semaphore(SEARCHES_AT_ONCE)
+
+    def register(self, app: AsyncApp) -> None:
+        """Listen for the command."""
+        # A lazy listener runs beside the acknowledgement, which must reach Slack within 3 s.
+        app.command(COMMAND)(ack=self._acknowledge, lazy=[self._answer])
+
+    async def _acknowledge(self, ack: Callable[..., Any], command: dict[str, Any]) -> None:
+        order = self._order(command)
+        if order.verb is Verb.ASK:
+            await ack((await self._people.words(command["user_id"], order.text)).searching)
+        else:
+            await ack()
+
+    async def _answer(self, command: dict[str, Any]) -> None:
+        order = self._order(command)
+        words = await self._people.words(command["user_id"], order.text)
+        try:
+            message = await self._message(order, command, words)
+        except Exception as error:  # noqa: BLE001 - the rim of a listener: whoever typed is told
+            # The message of an unknown error may quote what was typed.
+            log.error("a command failed: unexpected %s", type(error).__name__)
+            message = render_notice(words.failure)
+        await ReplyAddress.of(command).show(message)
+
+    async def _message(self, order: Order, command: dict[str, Any], words: Words) -> Message:
+        match order.verb:
+            case Verb.HELP:
+                return render_notice(words.command_help.format(command=COMMAND))
+            case Verb.ASK:
+                return await self._asking.answer(
+                    order.text, team_id=command["team_id"], user_id=command["user_id"]
+                )
+            case Verb.SEARCH:
+                return await self._search(order.text, words)
+
+    async def _search(self, terms: str, words: Words) -> Message:
+        async with self._searches:
+            try:
+                found = await asyncio.to_thread(self._handbook.search, Question(terms), HITS)
+            except HandbookError as error:
+                log.error("a search failed: %s", type(error).__name__)
+                return render_notice(words.outage)
+        return render_hits(found, words)
+
+    def _order(self, command: dict[str, Any]) -> Order:
+        return parse(question_text(command.get("text") or "", self._bot_user_id))

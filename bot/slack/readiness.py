@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from bot.records import Outcome, Question
@@ -20,6 +20,10 @@ class Handbook(Protocol):
 
     def search(self, question: Question, limit: int) -> SearchResults:
         """Rank at most `limit` passages that everybody may read."""
+        ...
+
+    def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
+        """Say whether all of these (distinct) passages are there and may be read by these."""
         ...
 
     def close(self) -> None:
@@ -57,6 +61,10 @@ class HandbookWhenReady:
     def search(self, question: Question, limit: int) -> SearchResults:
         """Rank at most `limit` passages that everybody may read."""
         return self._handbook().search(question, limit)
+
+    def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
+        """Say whether all of these (distinct) passages are there and may be read by these."""
+        return self._handbook().may_read(chunk_ids, audiences)
 
     def close(self) -> None:
         """Let go of the index, if it was opened."""

@@ -96,6 +96,18 @@ def with_notice(message: Message, sentence: str) -> Message:
     return Message(_within((notice.text, message.text), TEXT_LIMIT), blocks)
 
 
+def with_block(message: Message, block: Block) -> Message:
+    """Put a row of buttons below a message; it says nothing that must be read aloud."""
+    return Message(message.text, (*message.blocks[: BLOCKS_LIMIT - 1], block))
+
+
+def button(label: str, action_id: str, value: str, *, style: str | None = None) -> Block:
+    """Return one button; `style` is "primary" or "danger"."""
+    text = {"type": "plain_text", "text": label, "emoji": True}
+    element: Block = {"type": "button", "action_id": action_id, "text": text, "value": value}
+    return {**element, "style": style} if style else element
+
+
 def _abstention(outcome: Abstention, words: Words) -> Message:
     blocks: list[Block] = [
         {"type": "section", "text": {"type": "plain_text", "text": outcome.text, "emoji": False}},

@@ -29,7 +29,14 @@ class Words:
     moved_here: str
     hits: str
     no_hits: str
-    search_help: str
+    command_help: str
+    searching: str
+    share: str
+    shared: str
+    share_gone: str
+    share_not_yours: str
+    share_changed: str
+    share_failed: str
     date: str
     months: tuple[str, ...]
 
@@ -60,9 +67,19 @@ FRENCH = Words(
     moved_here="Je n'ai pas pu répondre là où vous avez posé votre question, alors voici.",
     hits="Passages du guide pour « {terms} »",
     no_hits="Aucun passage du guide pour « {terms} ». Essayez avec d'autres mots.",
-    search_help="Tapez {command} suivi de mots à chercher dans le guide, par exemple"
-    " {command} congés payés. Vous serez seul à voir le résultat. Pour une réponse, mentionnez-moi"
-    " dans un canal ou écrivez-moi en message direct.",
+    command_help="{command} ask suivi d'une question : une réponse que vous serez seul à voir."
+    "\n{command} suivi de mots à chercher, par exemple {command} congés payés : les passages du"
+    " guide, pour vous seul."
+    "\nPour une réponse visible de tous, mentionnez-moi dans un canal.",
+    searching="Je cherche dans le guide…",
+    share="Partager dans le canal",
+    shared="a demandé : « {question} »",
+    share_gone="Cette réponse a déjà été partagée, ou elle est trop ancienne. Reposez la question.",
+    share_not_yours="Seule la personne qui a posé la question peut partager sa réponse.",
+    share_changed="Le guide a changé depuis cette réponse, ou tout le monde ne peut pas la lire :"
+    " reposez la question.",
+    share_failed="Je n'ai pas pu partager cette réponse : c'est une erreur de mon côté. Réessayez"
+    " dans un instant.",
     date="{day} {month} {year}",
     months=(
         "janvier",
@@ -99,9 +116,19 @@ ENGLISH = Words(
     moved_here="I could not reply where you asked, so here it is.",
     hits="Passages of the handbook for “{terms}”",
     no_hits="No passage of the handbook for “{terms}”. Try other words.",
-    search_help="Type {command} and words to look for in the handbook, such as"
-    " {command} paid leave. Only you will see the result. For an answer, mention me in a channel"
-    " or send me a direct message.",
+    command_help="{command} ask and a question: an answer that only you will see."
+    "\n{command} and words to look for, such as {command} paid leave: passages of the handbook,"
+    " for you alone."
+    "\nFor an answer that everybody sees, mention me in a channel.",
+    searching="Looking into the handbook…",
+    share="Share in the channel",
+    shared="asked: “{question}”",
+    share_gone="This answer was shared already, or it is too old. Please ask again.",
+    share_not_yours="Only the person who asked can share their answer.",
+    share_changed="The handbook has changed since this answer, or not everybody may read it:"
+    " please ask again.",
+    share_failed="I could not share this answer: that is an error on my side. Please try again in a"
+    " moment.",
     date="{day} {month} {year}",
     months=(
         "January",
@@ -140,6 +167,12 @@ _ONLY_ENGLISH = frozenset(
     """.split()  # noqa: SIM905
 )
 _FRENCH_LETTERS = re.compile("[àâçèéêëîïôùûœ]")
+
+
+def language_of_locale(locale: str) -> Language | None:
+    """Return the language of a locale such as `fr-FR`, None where we do not speak it."""
+    spoken: dict[str, Language] = {"fr": "fr", "en": "en"}
+    return spoken.get(locale[:2].lower())
 
 
 def language_of(question: str, *, otherwise: str = DEFAULT_LANGUAGE) -> Language:

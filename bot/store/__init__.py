@@ -3,6 +3,7 @@
 from bot.store.engine import open_engine
 from bot.store.jobs import ANSWER, DELIVER, LEASE_S, Job, JobState, JobStore, NewJob, Stage
 from bot.store.migrate import migrate
+from bot.store.private_answers import PrivateAnswer, PrivateAnswers
 
 __all__ = [
     "ANSWER",
@@ -12,6 +13,8 @@ __all__ = [
     "JobState",
     "JobStore",
     "NewJob",
+    "PrivateAnswer",
+    "PrivateAnswers",
     "Stage",
     "migrate",
     "open_engine",

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Engine,
     Row,
     and_,
@@ -33,11 +31,11 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError
 
 from bot.errors import JobStoreError
-from bot.store.engine import READ_ONLY
 from bot.store.tables import jobs
+from bot.store.transactions import transaction
 
 LEASE_S = 30.0
 """How long a job of a process that died waits for another one."""
@@ -165,7 +163,7 @@ class JobStore:
             "created_at": now,
         }
         try:
-            with self._transaction() as connection:
+            with transaction(self._engine) as connection:
                 connection.execute(insert(jobs).values(values))
         except JobStoreError as error:
             if isinstance(error.__cause__, IntegrityError) and self._knows(new):
@@ -194,14 +192,14 @@ class JobStore:
             stage.counter: jobs.c[stage.counter] + 1,
         }
         statement = update(jobs).where(jobs.c.job_id == chosen).values(values).returning(jobs)
-        with self._transaction() as connection:
+        with transaction(self._engine) as connection:
             row = connection.execute(statement).one_or_none()
         return None if row is None else _job(row)
 
     def is_due(self, stage: Stage) -> bool:
         """Say whether `claim` would find something; takes no lock."""
         due = select(jobs.c.job_id).where(_due(stage, self.now())).limit(1)
-        with self._transaction(reads=True) as connection:
+        with transaction(self._engine, reads=True) as connection:
             return connection.execute(due).first() is not None
 
     def renew(self, job_ids: Sequence[str]) -> None:
@@ -272,20 +270,20 @@ class JobStore:
 
     def get(self, job_id: str) -> Job | None:
         """Return one job."""
-        with self._transaction(reads=True) as connection:
+        with transaction(self._engine, reads=True) as connection:
             row = connection.execute(select(jobs).where(jobs.c.job_id == job_id)).one_or_none()
         return None if row is None else _job(row)
 
     def counts(self) -> dict[JobState, int]:
         """Count the jobs in each state; states without jobs are absent."""
         statement = select(jobs.c.state, func.count()).group_by(jobs.c.state)
-        with self._transaction(reads=True) as connection:
+        with transaction(self._engine, reads=True) as connection:
             return {JobState(state): count for state, count in connection.execute(statement)}
 
     def forget_finished(self, *, older_than_s: float) -> int:
         """Delete jobs that ended so long ago; returns how many."""
         limit = self.now() - older_than_s
-        with self._transaction() as connection:
+        with transaction(self._engine) as connection:
             return connection.execute(delete(jobs).where(jobs.c.finished_at < limit)).rowcount
 
     def _knows(self, new: NewJob) -> bool:
@@ -295,18 +293,8 @@ class JobStore:
             jobs.c.message_ts == new.message_ts,
         )
         known = select(jobs.c.job_id).where(or_(jobs.c.event_id == new.event_id, same_message))
-        with self._transaction(reads=True) as connection:
+        with transaction(self._engine, reads=True) as connection:
             return connection.execute(known.limit(1)).first() is not None
-
-    @contextmanager
-    def _transaction(self, *, reads: bool = False) -> Iterator[Connection]:
-        options = READ_ONLY if reads else {}
-        try:
-            connected = self._engine.connect().execution_options(**options)
-            with connected as connection, connection.begin():
-                yield connection
-        except SQLAlchemyError as error:
-            raise JobStoreError(f"cannot use the job queue: {type(error).__name__}") from error
 
     def _end(self, job_id: str, **values: Any) -> None:
         self._change(
@@ -322,7 +310,7 @@ class JobStore:
 
     def _change(self, condition: ColumnElement[bool], **values: Any) -> bool:
         statement = update(jobs).where(condition, jobs.c.owner == self._owner).values(values)
-        with self._transaction() as connection:
+        with transaction(self._engine) as connection:
             return connection.execute(statement).rowcount > 0
 
 

@@ -50,3 +50,17 @@ jobs = Table(
     Index("ix_bot_jobs_due", "state", "due_at"),
     Index("ix_bot_jobs_finished", "finished_at"),
 )
+
+private_answers = Table(
+    "bot_private_answers",
+    metadata,
+    Column("answer_id", String(32), primary_key=True),
+    Column("team_id", String(32), nullable=False),
+    Column("user_id", String(32), nullable=False),
+    # JSON list of the passages cited.
+    Column("chunk_ids", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("shared", Boolean, nullable=False, default=False),
+    Index("ix_bot_private_answers_created", "created_at"),
+)

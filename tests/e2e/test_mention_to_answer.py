@@ -146,6 +146,18 @@ async def test_an_unanswerable_question_gets_an_abstention_without_a_source(
     assert "intranet.example" not in str(reply.blocks)
 
 
+async def test_a_private_answer_is_shared_by_its_owner(sandbox: Sandbox) -> None:
+    question = "ask combien de jours de télétravail par semaine ?"
+    sandbox.slash("camille", "general", "/handbook", question)
+    reply = await sandbox.wait_for_ephemeral("camille", "deux jours par semaine", timeout_s=30)
+    assert sandbox.messages("general") == []
+
+    sandbox.click("camille", reply, "share_answer")
+    shared = await sandbox.wait_for_message("general", timeout_s=30)
+    assert "deux jours par semaine" in shared.text
+    assert "https://intranet.example/teletravail" in shared.text
+
+
 async def test_markup_in_a_page_and_in_a_question_stays_dead(sandbox: Sandbox) -> None:
     asked = sandbox.say(
         "camille",

@@ -44,12 +44,12 @@ async def test_search_without_hits_says_so(sandbox, tmp_path: Path):
     assert "No passage of the handbook" in shown.text
 
 
-@pytest.mark.parametrize("text", ["", "help", "aide", "search"])
-async def test_help_tells_how_to_search(sandbox, tmp_path: Path, text):
+@pytest.mark.parametrize("text", ["", "help", "aide", "search", "ask"])
+async def test_help_tells_what_the_command_does(sandbox, tmp_path: Path, text):
     async with running(sandbox, tmp_path):
         sandbox.slash("camille", "general", "/handbook", text)
         shown = await sandbox.wait_for_ephemeral("camille")
-    assert shown.text == FRENCH.search_help.format(command="/handbook")
+    assert shown.text == FRENCH.command_help.format(command="/handbook")
 
 
 async def test_slow_search_is_acknowledged_at_once(sandbox, tmp_path: Path):

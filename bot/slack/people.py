@@ -1,0 +1,92 @@
+"""Who somebody is in the workspace: what Slack says of them, kept for a short while."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack.wording import WORDS, Words, language_of, language_of_locale
+
+log = logging.getLogger(__name__)
+
+KEEP_S = 3_600.0
+"""Languages and time zones change rarely."""
+KEEP_UNKNOWN_S = 60.0
+"""How long we go without somebody whom Slack would not describe."""
+PATIENCE_S = 1.5
+"""Knowing somebody's language is not worth keeping them waiting."""
+MOST_KEPT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody in the workspace.
+
+    Attributes:
+        locale: Such as `fr-FR`; "" when unknown.
+        timezone: Name in the IANA database; "" when unknown.
+    """
+
+    locale: str = ""
+    timezone: str = ""
+
+
+UNKNOWN = Person()
+
+
+class People:
+    """Describes people; when Slack does not, they count as unknown.
+
+    Args:
+        client: With the bot token and without retry handlers.
+        now: A clock in seconds.
+    """
+
+    def __init__(
+        self, client: AsyncWebClient, *, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._client = client
+        self._now = now
+        self._known: dict[str, tuple[float, Person]] = {}
+
+    async def get(self, user_id: str, *, max_age_s: float = KEEP_S) -> Person:
+        """Return what is known of somebody, not older than `max_age_s` seconds."""
+        found = self._known.get(user_id)
+        if found is not None:
+            age_s = self._now() - found[0]
+            if age_s < min(max_age_s, KEEP_UNKNOWN_S if found[1] is UNKNOWN else KEEP_S):
+                return found[1]
+        person = await self._ask(user_id)
+        self._known.pop(user_id, None)
+        self._known[user_id] = (self._now(), person)
+        if len(self._known) > MOST_KEPT:
+            del self._known[next(iter(self._known))]
+        return person
+
+    async def words(self, user_id: str, said: str = "", *, otherwise: str = "") -> Words:
+        """Return the words to use with somebody: by their locale, else by what they said.
+
+        Args:
+            user_id: Who reads.
+            said: What they asked, used when their locale is not one of our languages.
+            otherwise: Language that decides when neither tells.
+        """
+        language = language_of_locale((await self.get(user_id)).locale)
+        return WORDS[language or language_of(said, otherwise=otherwise)]
+
+    async def _ask(self, user_id: str) -> Person:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                answer = await self._client.users_info(user=user_id, include_locale=True)
+        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
+            log.warning("nothing is known of %s: %s", user_id, type(error).__name__)
+            return UNKNOWN
+        user = answer["user"]
+        return Person(locale=user.get("locale") or "", timezone=user.get("tz") or "")

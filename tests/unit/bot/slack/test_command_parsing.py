@@ -1,0 +1,23 @@
+"""What is typed behind `/handbook`."""
+
+import pytest
+
+from bot.slack.commands import Order, Verb, parse
+
+
+@pytest.mark.parametrize(
+    ("typed", "order"),
+    [
+        ("", Order(Verb.HELP)),
+        ("Aide", Order(Verb.HELP)),
+        ("ask", Order(Verb.HELP)),
+        ("ask combien de jours ?", Order(Verb.ASK, "combien de jours ?")),
+        ("ASK  combien", Order(Verb.ASK, "combien")),
+        ("search ask", Order(Verb.SEARCH, "ask")),
+        ("congés payés", Order(Verb.SEARCH, "congés payés")),
+        ("asking price", Order(Verb.SEARCH, "asking price")),
+        ("help desk", Order(Verb.SEARCH, "help desk")),
+    ],
+)
+def test_the_first_word_says_what_to_do(typed: str, order: Order) -> None:
+    assert parse(typed) == order
