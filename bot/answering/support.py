@@ -89,10 +89,10 @@ class SupportCheck:
         """
         signals = support_signals(query, claims, passages)
         reasons = hard_rules(query, claims)
-        probability = self._model.probability(signals) if claims else 0.0
-        if claims and not reasons and probability >= self._model.answer_threshold:
+        probability = 0.0 if reasons else self._model.probability(signals)
+        if not reasons and probability >= self._model.answer_threshold:
             return SupportDecision(Support.ANSWER, probability, signals=signals)
-        if claims and not reasons:
+        if not reasons:
             reasons = (f"support {probability:.2f} is below {self._model.answer_threshold:.2f}",)
         subject = signals.get("best_unit", 0.0)
         close = bool(passages) and subject >= self._model.close_threshold

@@ -33,10 +33,10 @@ class PublicSet:
 
 
 PUBLIC_SETS = {
-    "piaf": PublicSet("piaf-fr", 250, 250, standalone_only=True),
-    "clapnq": PublicSet("clapnq-dev-en", 250, 250),
-    "cnil": PublicSet("cnil-faq-fr", 159, 9),
-    "mtrag": PublicSet("mtrag-un-en", 200, 175),
+    "piaf": PublicSet("piaf-fr", 100, 100, standalone_only=True),
+    "clapnq": PublicSet("clapnq-dev-en", 100, 100),
+    "cnil": PublicSet("cnil-faq-fr", 100, 9),
+    "mtrag": PublicSet("mtrag-un-en", 100, 97),
 }
 
 
