@@ -31,6 +31,9 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+feedback_app = typer.Typer(no_args_is_help=True)
+app.add_typer(feedback_app, name="feedback", help="What people thought of the answers.")
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AudienceOption = Annotated[
     list[str] | None,
@@ -218,6 +221,28 @@ def evaluate(
         sys.stdout.write(to_json(report.to_json(), indent=2) + "\n")
     else:
         print_evaluation(report)
+    return 0
+
+
+@feedback_app.command(name="export")
+def export_feedback(
+    json: Annotated[bool, typer.Option("--json", help="Print JSON Lines, one per thumb.")] = False,
+) -> int:
+    """List what people thought of the answers, with the passages that were cited."""
+    from bot.console import print_feedback
+    from bot.store import FeedbackStore, migrate, open_engine
+
+    engine = open_engine(load_settings().database_url)
+    try:
+        migrate(engine)
+        given = FeedbackStore(engine).export()
+    finally:
+        engine.dispose()
+    if json:
+        for record in given:
+            write_line(record, sys.stdout)
+    else:
+        print_feedback(given)
     return 0
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -66,6 +67,26 @@ def print_search(found: SearchResults) -> None:
             console.print(Padding(Text(words, style="cyan"), (0, 0, 0, 5)))
     if found.degraded:
         console.print(Text(f"({found.degraded})", style="yellow"))
+
+
+def print_feedback(given: Sequence[Mapping[str, Any]]) -> None:
+    """Print feedback as a table, oldest first."""
+    console = Console(highlight=False)
+    table = Table("when", "verdict", "question", "outcome", "pages cited", "comment", box=None)
+    for record in given:
+        reasons = ", ".join(record["reasons"])
+        verdict = f"{record['verdict']} ({reasons})" if reasons else record["verdict"]
+        cited = dict.fromkeys(p["page"] for p in record["passages"] if p["cited"])
+        cells = (
+            record["given_at"],
+            verdict,
+            record["question"] or "",
+            record["outcome"] or "",
+            "\n".join(cited),
+            record["comment"],
+        )
+        table.add_row(*(Text(cell) for cell in cells))
+    console.print(table if given else Text("no feedback yet"))
 
 
 def print_checks(checks: Sequence[Check]) -> None:

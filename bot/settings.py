@@ -40,3 +40,9 @@ class BotSettings(IngestSettings):
         ge=1.0,
         description="Seconds after which the questions of a process that died are taken over.",
     )
+    question_log_days: int = Field(
+        90,
+        ge=0,
+        description="Days the words of questions are kept, for follow-ups and for reading feedback;"
+        " 0: ids and counts only.",
+    )

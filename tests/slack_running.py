@@ -12,7 +12,7 @@ from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResult, SearchResults
 from bot.sandbox.control import Sandbox
 from bot.slack.app import SlackApp
-from bot.store import JobStore, PrivateAnswers, migrate, open_engine
+from bot.store import JobStore, Stores, migrate, open_engine
 from ingest import Audiences
 from tests.outcomes import abstention, answer, passage
 
@@ -59,17 +59,17 @@ async def running(
     stop_limit_s: float = 10.0,
     answer_workers: int = 2,
     search: Search = finds_remote_work,
+    question_log_days: int = 90,
 ) -> AsyncIterator[JobStore]:
     """Run the app against a stand-in until the block ends; yields its queue."""
     engine = open_engine(f"sqlite:///{folder / 'manuel.db'}")
     migrate(engine)
-    store = JobStore(engine, lease_s=lease_s)
+    stores = Stores.on(engine, question_log_days=question_log_days, job_lease_s=lease_s)
     app = SlackApp(
         api_url=sandbox.api_url,
         bot_token=sandbox.workspace().bot_token,
         app_token=sandbox.world.app_token,
-        store=store,
-        private_answers=PrivateAnswers(engine),
+        stores=stores,
         handbook=handbook or ScriptedHandbook(answer, search),
         answer_workers=answer_workers,
     )
@@ -81,7 +81,7 @@ async def running(
         if task.done():
             task.result()
         await connected
-        yield store
+        yield stores.jobs
     finally:
         connected.cancel()
         stop.set()

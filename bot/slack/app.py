@@ -31,11 +31,12 @@ from bot.slack import direct_messages, mentions
 from bot.slack.asking import PrivateAsking
 from bot.slack.commands import Commands
 from bot.slack.delivery import SlackDelivery
+from bot.slack.feedback import FeedbackListener
 from bot.slack.jobs import Workers
 from bot.slack.library_log import library_log
 from bot.slack.people import People
 from bot.slack.readiness import Handbook, HandbookWhenReady
-from bot.store import JobStore, PrivateAnswers, migrate, open_engine
+from bot.store import Stores, migrate, open_engine
 from ingest import ConfigurationError, IngestScheduler
 
 log = logging.getLogger(__name__)
@@ -92,8 +93,11 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
             api_url=settings.slack_api_url,
             bot_token=bot_token,
             app_token=app_token,
-            store=JobStore(engine, lease_s=settings.job_lease_s),
-            private_answers=PrivateAnswers(engine),
+            stores=Stores.on(
+                engine,
+                question_log_days=settings.question_log_days,
+                job_lease_s=settings.job_lease_s,
+            ),
             handbook=handbook,
             answer_workers=settings.answer_workers,
         )
@@ -132,6 +136,7 @@ class SlackApp:
 
     Args:
         api_url: Base of Slack's Web API, or of the local stand-in.
+        stores: What the app keeps.
         handbook: Answers and searches.
         answer_workers: Questions answered at the same time.
     """
@@ -142,8 +147,7 @@ class SlackApp:
         api_url: str,
         bot_token: str,
         app_token: str,
-        store: JobStore,
-        private_answers: PrivateAnswers,
+        stores: Stores,
         handbook: Handbook,
         answer_workers: int,
     ) -> None:
@@ -164,10 +168,17 @@ class SlackApp:
             bot_token, base_url=api_url, logger=library_log(), retry_handlers=[]
         )
         self._workers = Workers(
-            store, SlackDelivery(poster), handbook.answer, answer_workers=answer_workers
+            stores.jobs,
+            SlackDelivery(poster),
+            handbook.answer,
+            questions=stores.questions,
+            answer_workers=answer_workers,
         )
         self._people = People(poster)
-        self._asking = PrivateAsking(handbook, private_answers, self._people)
+        self._asking = PrivateAsking(
+            handbook, stores.private_answers, stores.questions, self._people
+        )
+        self._feedback = FeedbackListener(stores.feedback, poster, self._people)
 
     async def run(self, stop: asyncio.Event, *, stop_limit_s: float = STOP_LIMIT_S) -> None:
         """Answer questions until `stop` is set.
@@ -223,6 +234,7 @@ class SlackApp:
             people=self._people,
         ).register(bolt)
         self._asking.register(bolt)
+        self._feedback.register(bolt)
 
     async def _identify(self) -> Identity:
         async def auth_test() -> Any:

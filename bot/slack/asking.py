@@ -6,19 +6,27 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.errors import JobStoreError
-from bot.records import GroundedAnswer, Question
+from bot.records import GroundedAnswer, Outcome, Question
+from bot.slack.feedback_row import with_feedback
 from bot.slack.mrkdwn import clean, escape, shortened
 from bot.slack.people import People
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import Block, Message, button, render, render_notice, with_block
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
-from bot.store import PrivateAnswer, PrivateAnswers
+from bot.store import (
+    LoggedQuestion,
+    PrivateAnswer,
+    PrivateAnswers,
+    QuestionLog,
+    logged_passages,
+)
 from ingest import PUBLIC, HandbookError
 
 log = logging.getLogger(__name__)
@@ -28,20 +36,33 @@ ANSWERS_AT_ONCE = 2
 SHARED_QUESTION_LIMIT = 300
 
 
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks in private, and where they typed."""
+
+    team_id: str
+    channel_id: str
+    user_id: str
+
+
 class PrivateAsking:
     """Answers one person alone, and shares such an answer when its owner wants that.
 
     Private answers are made from what everybody may read, so that any of them may be shared.
     """
 
-    def __init__(self, handbook: Handbook, kept: PrivateAnswers, people: People) -> None:
+    def __init__(
+        self, handbook: Handbook, kept: PrivateAnswers, questions: QuestionLog, people: People
+    ) -> None:
         self._handbook = handbook
         self._kept = kept
+        self._questions = questions
         self._people = people
         self._slots = asyncio.Semaphore(ANSWERS_AT_ONCE)
 
-    async def answer(self, question: str, *, team_id: str, user_id: str) -> Message:
+    async def answer(self, asker: Asker, question: str) -> Message:
         """Return the answer, an abstention, or word of an outage."""
+        user_id = asker.user_id
         async with self._slots:
             try:
                 outcome = await asyncio.to_thread(self._handbook.answer, Question(question), PUBLIC)
@@ -50,12 +71,19 @@ class PrivateAsking:
                 log.error("outage: %s", type(error).__name__)
                 return render_notice((await self._people.words(user_id, question)).outage)
         words = await self._people.words(user_id, question, otherwise=outcome.language)
-        message = render(outcome, words)
+        question_id = uuid.uuid4().hex
+        try:
+            await asyncio.to_thread(
+                self._questions.record, _logged(question_id, asker, question, outcome)
+            )
+        except JobStoreError as error:
+            log.warning("%s; a question is not written down", error)
+        message = with_feedback(render(outcome, words), words, question_id)
         if not isinstance(outcome, GroundedAnswer):
             return message
         answer = PrivateAnswer(
-            answer_id=uuid.uuid4().hex,
-            team_id=team_id,
+            answer_id=question_id,
+            team_id=asker.team_id,
             user_id=user_id,
             chunk_ids=_cited(outcome),
             message=_shared(message, question, user_id, words).to_json(),
@@ -104,6 +132,23 @@ class PrivateAsking:
             return words.share_failed
         await address.remove_original()
         return ""
+
+
+def _logged(question_id: str, asker: Asker, question: str, outcome: Outcome) -> LoggedQuestion:
+    return LoggedQuestion(
+        question_id=question_id,
+        team_id=asker.team_id,
+        channel_id=asker.channel_id,
+        thread_ts=None,
+        message_ts=None,
+        user_id=asker.user_id,
+        question=question,
+        outcome="answer" if isinstance(outcome, GroundedAnswer) else "abstention",
+        generator=outcome.generator,
+        language=outcome.language,
+        confidence=outcome.confidence,
+        passages=logged_passages(outcome),
+    )
 
 
 def _cited(answer: GroundedAnswer) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.records import Question
-from bot.slack.asking import PrivateAsking
+from bot.slack.asking import Asker, PrivateAsking
 from bot.slack.hits import render_hits
 from bot.slack.mrkdwn import question_text
 from bot.slack.people import People
@@ -96,9 +96,8 @@ class Commands:
             case Verb.HELP:
                 return render_notice(words.command_help.format(command=COMMAND))
             case Verb.ASK:
-                return await self._asking.answer(
-                    order.text, team_id=command["team_id"], user_id=command["user_id"]
-                )
+                asker = Asker(command["team_id"], command["channel_id"], command["user_id"])
+                return await self._asking.answer(asker, order.text)
             case Verb.SEARCH:
                 return await self._search(order.text, words)
 

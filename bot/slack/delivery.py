@@ -17,6 +17,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import DeliveryDelayed, DeliveryRefused, DeliveryUncertain, SlackDeliveryError
+from bot.slack.feedback_row import variants
 from bot.slack.rendering import Message, with_notice
 from bot.slack.wording import WORDS, language_of
 from bot.store import Job
@@ -117,17 +118,19 @@ class SlackDelivery:
                 return None
 
     async def _post_thread(self, job: Job, message: Message) -> Posted:
-        try:
-            return await self._send(job, message, channel=job.channel_id, thread_ts=job.thread_ts)
-        except DeliveryRefused as refusal:
-            if refusal.reason not in _BLOCKS_REFUSED:
-                raise
-            log.error(
-                "blocks refused: posting plain text",
-                extra={"job_id": job.job_id, "reason": refusal.reason},
-            )
-        plain = Message(message.text, ())
-        return await self._send(job, plain, channel=job.channel_id, thread_ts=job.thread_ts)
+        first, *simpler = variants(message)
+        for variant in simpler:
+            try:
+                return await self._send(job, first, channel=job.channel_id, thread_ts=job.thread_ts)
+            except DeliveryRefused as refusal:
+                if refusal.reason not in _BLOCKS_REFUSED:
+                    raise
+                log.error(
+                    "blocks refused: posting simpler ones",
+                    extra={"job_id": job.job_id, "reason": refusal.reason},
+                )
+            first = variant
+        return await self._send(job, first, channel=job.channel_id, thread_ts=job.thread_ts)
 
     async def _send(
         self, job: Job, message: Message, *, channel: str, thread_ts: str | None = None

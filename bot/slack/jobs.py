@@ -22,9 +22,20 @@ from bot.errors import (
 )
 from bot.records import GroundedAnswer, Outcome, Question
 from bot.slack.delivery import Posted
+from bot.slack.feedback_row import with_feedback
 from bot.slack.rendering import Message, render, render_notice
 from bot.slack.wording import WORDS, language_of
-from bot.store import ANSWER, DELIVER, Job, JobStore, NewJob, Stage
+from bot.store import (
+    ANSWER,
+    DELIVER,
+    Job,
+    JobStore,
+    LoggedQuestion,
+    NewJob,
+    QuestionLog,
+    Stage,
+    logged_passages,
+)
 from ingest import PUBLIC, Audiences, HandbookError
 
 log = logging.getLogger(__name__)
@@ -65,13 +76,21 @@ class Workers:
 
     Args:
         answer: Answers one question; slow, called in a thread.
+        questions: Where questions and what answered them are written down.
         answer_workers: Questions answered at the same time.
     """
 
     def __init__(
-        self, store: JobStore, delivery: Delivery, answer: Answer, *, answer_workers: int
+        self,
+        store: JobStore,
+        delivery: Delivery,
+        answer: Answer,
+        *,
+        questions: QuestionLog,
+        answer_workers: int,
     ) -> None:
         self._store = store
+        self._questions = questions
         self._delivery = delivery
         self._answer = answer
         self._answer_workers = answer_workers
@@ -194,7 +213,8 @@ class Workers:
             return "outage", render_notice(words.outage)
         words = WORDS[language_of(question, otherwise=outcome.language)]
         kind = "answer" if isinstance(outcome, GroundedAnswer) else "abstention"
-        return kind, render(outcome, words)
+        await self._unless_down(self._questions.record, _logged(job, question, kind, outcome))
+        return kind, with_feedback(render(outcome, words), words, job.job_id)
 
     async def _deliver_job(self, job: Job) -> None:
         if job.message is None:
@@ -280,6 +300,7 @@ class Workers:
     async def _forget(self) -> None:
         while True:
             await self._unless_down(self._store.forget_finished, older_than_s=FORGET_AFTER_S)
+            await self._unless_down(self._questions.forget_old)
             await asyncio.sleep(3_600)
 
     async def _unless_down(
@@ -293,6 +314,23 @@ class Workers:
     async def _in_database(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._database, lambda: work(*args, **kwargs))
+
+
+def _logged(job: Job, question: str, kind: str, outcome: Outcome) -> LoggedQuestion:
+    return LoggedQuestion(
+        question_id=job.job_id,
+        team_id=job.team_id,
+        channel_id=job.channel_id,
+        thread_ts=job.thread_ts,
+        message_ts=job.message_ts,
+        user_id=job.user_id,
+        question=question,
+        outcome=kind,
+        generator=outcome.generator,
+        language=outcome.language,
+        confidence=outcome.confidence,
+        passages=logged_passages(outcome),
+    )
 
 
 def _backoff_s(tries: int) -> float:

@@ -9,12 +9,15 @@ from typing import Any
 import aiohttp
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from bot.slack.feedback_row import variants
 from bot.slack.library_log import library_log
 from bot.slack.rendering import Message
 
 log = logging.getLogger(__name__)
 
 _TIMEOUT_S = 10
+_TAKEN = 200
+_REFUSED = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +38,31 @@ class ReplyAddress:
         return cls(body["response_url"], container.get("thread_ts"))
 
     async def show(self, message: Message) -> bool:
-        """Show a message to the person alone; refused blocks leave its plain text.
+        """Show a message to the person alone; the message that was pressed stays.
 
         Returns:
             Whether it is shown; why not is logged.
         """
-        shown = await self._send(_content(message) | {"replace_original": False})
-        if not shown and message.blocks:
-            return await self.show(Message(message.text, ()))
-        return shown
+        return await self._first_taken(message, {"replace_original": False})
 
     async def post(self, message: Message) -> bool:
         """Post a message for everybody in the conversation; returns whether it was taken."""
-        content = _content(message) | {"response_type": "in_channel", "replace_original": False}
-        return await self._send(content)
+        everybody = {"response_type": "in_channel", "replace_original": False}
+        return await self._first_taken(message, everybody)
 
     async def remove_original(self) -> bool:
         """Remove the message that was pressed."""
-        return await self._send({"delete_original": True})
+        return await self._send({"delete_original": True}) == _TAKEN
 
-    async def _send(self, content: dict[str, Any]) -> bool:
+    async def _first_taken(self, message: Message, manner: dict[str, Any]) -> bool:
+        for variant in variants(message):
+            status = await self._send(_content(variant) | manner)
+            if status != _REFUSED:
+                break
+        return status == _TAKEN
+
+    async def _send(self, content: dict[str, Any]) -> int | None:
+        """Return the HTTP status, None when nobody knows whether it was taken."""
         if self.thread_ts and "delete_original" not in content:
             content["thread_ts"] = self.thread_ts
         # Nothing is repeated by itself: a post whose confirmation was lost would stand twice.
@@ -65,10 +73,10 @@ class ReplyAddress:
             response = await client.send_dict(content)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             log.error("a reply was lost: %s", type(error).__name__)
-            return False
-        if response.status_code != 200:
+            return None
+        if response.status_code != _TAKEN:
             log.error("a reply was refused", extra={"status": response.status_code})
-        return response.status_code == 200
+        return response.status_code
 
 
 def _content(message: Message) -> dict[str, Any]:

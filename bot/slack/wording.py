@@ -37,6 +37,21 @@ class Words:
     share_not_yours: str
     share_changed: str
     share_failed: str
+    useful: str
+    useful_label: str
+    not_useful: str
+    not_useful_label: str
+    feedback_thanks: str
+    feedback_lost: str
+    feedback_title: str
+    feedback_reasons: str
+    reason_wrong: str
+    reason_outdated: str
+    reason_incomplete: str
+    reason_off_topic: str
+    feedback_comment: str
+    send: str
+    cancel: str
     date: str
     months: tuple[str, ...]
 
@@ -80,6 +95,22 @@ FRENCH = Words(
     " reposez la question.",
     share_failed="Je n'ai pas pu partager cette réponse : c'est une erreur de mon côté. Réessayez"
     " dans un instant.",
+    useful="Utile",
+    useful_label="Cette réponse est utile",
+    not_useful="Pas utile",
+    not_useful_label="Cette réponse n'est pas utile",
+    feedback_thanks="Merci, c'est noté.",
+    feedback_lost="Je n'ai pas pu noter votre avis : c'est une erreur de mon côté. Réessayez dans"
+    " un instant.",
+    feedback_title="Votre avis",
+    feedback_reasons="Qu'est-ce qui ne va pas ?",
+    reason_wrong="C'est faux",
+    reason_outdated="Ce n'est plus à jour",
+    reason_incomplete="Il manque quelque chose",
+    reason_off_topic="Ce n'était pas ma question",
+    feedback_comment="Commentaire",
+    send="Envoyer",
+    cancel="Annuler",
     date="{day} {month} {year}",
     months=(
         "janvier",
@@ -129,6 +160,22 @@ ENGLISH = Words(
     " please ask again.",
     share_failed="I could not share this answer: that is an error on my side. Please try again in a"
     " moment.",
+    useful="Useful",
+    useful_label="This answer is useful",
+    not_useful="Not useful",
+    not_useful_label="This answer is not useful",
+    feedback_thanks="Thank you, I have noted that.",
+    feedback_lost="I could not note your feedback: that is an error on my side. Please try again in"
+    " a moment.",
+    feedback_title="Your feedback",
+    feedback_reasons="What is wrong?",
+    reason_wrong="It is wrong",
+    reason_outdated="It is outdated",
+    reason_incomplete="Something is missing",
+    reason_off_topic="Not about my question",
+    feedback_comment="Comment",
+    send="Send",
+    cancel="Cancel",
     date="{day} {month} {year}",
     months=(
         "January",

@@ -1,21 +1,33 @@
 """The bot's own tables, beside the index in the same database."""
 
 from bot.store.engine import open_engine
+from bot.store.feedback import Feedback, FeedbackStore, Reason, Verdict
 from bot.store.jobs import ANSWER, DELIVER, LEASE_S, Job, JobState, JobStore, NewJob, Stage
 from bot.store.migrate import migrate
 from bot.store.private_answers import PrivateAnswer, PrivateAnswers
+from bot.store.questions import LoggedPassage, LoggedQuestion, QuestionLog, logged_passages
+from bot.store.stores import Stores
 
 __all__ = [
     "ANSWER",
     "DELIVER",
     "LEASE_S",
+    "Feedback",
+    "FeedbackStore",
     "Job",
     "JobState",
     "JobStore",
+    "LoggedPassage",
+    "LoggedQuestion",
     "NewJob",
     "PrivateAnswer",
     "PrivateAnswers",
+    "QuestionLog",
+    "Reason",
     "Stage",
+    "Stores",
+    "Verdict",
+    "logged_passages",
     "migrate",
     "open_engine",
 ]

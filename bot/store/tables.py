@@ -64,3 +64,38 @@ private_answers = Table(
     Column("shared", Boolean, nullable=False, default=False),
     Index("ix_bot_private_answers_created", "created_at"),
 )
+
+questions = Table(
+    "bot_questions",
+    metadata,
+    Column("question_id", String(32), primary_key=True),
+    Column("team_id", String(32), nullable=False),
+    Column("channel_id", String(32), nullable=False),
+    Column("thread_ts", String(32)),
+    Column("message_ts", String(32)),
+    Column("user_id", String(32), nullable=False),
+    # Cleared after QUESTION_LOG_DAYS.
+    Column("question", Text),
+    Column("outcome", String(16), nullable=False),
+    Column("generator", String(200), nullable=False),
+    Column("language", String(16), nullable=False),
+    Column("confidence", Float, nullable=False),
+    # JSON list of what was looked at: chunk id, source, page, page version, whether cited.
+    Column("passages", Text, nullable=False),
+    Column("asked_at", Float, nullable=False),
+    Index("ix_bot_questions_thread", "team_id", "channel_id", "thread_ts"),
+    Index("ix_bot_questions_asked", "asked_at"),
+)
+
+feedback = Table(
+    "bot_feedback",
+    metadata,
+    Column("question_id", String(32), primary_key=True),
+    Column("user_id", String(32), primary_key=True),
+    Column("team_id", String(32), nullable=False),
+    Column("verdict", String(8), nullable=False),
+    # JSON list.
+    Column("reasons", Text, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("given_at", Float, nullable=False),
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -156,6 +157,26 @@ async def test_a_private_answer_is_shared_by_its_owner(sandbox: Sandbox) -> None
     shared = await sandbox.wait_for_message("general", timeout_s=30)
     assert "deux jours par semaine" in shared.text
     assert "https://intranet.example/teletravail" in shared.text
+
+
+async def test_a_thumb_below_an_answer_is_exported_with_the_passages_cited(
+    sandbox: Sandbox, environment: dict[str, str]
+) -> None:
+    asked = sandbox.say("james", "general", "@Manuel where do I get my badge on the first day?")
+    reply = await sandbox.wait_for_reply(asked, timeout_s=30)
+    sandbox.click("james", reply, "feedback")
+    await sandbox.wait_for_ephemeral("james", "noted", timeout_s=30)
+
+    export = [sys.executable, "-m", "bot", "feedback", "export", "--json"]
+    done = subprocess.run(
+        export, cwd=ROOT, env=environment, check=True, timeout=60, capture_output=True
+    )
+    [given] = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (given["verdict"], given["question"]) == (
+        "up",
+        "where do I get my badge on the first day?",
+    )
+    assert "en/onboarding.md" in [p["page"] for p in given["passages"] if p["cited"]]
 
 
 async def test_markup_in_a_page_and_in_a_question_stays_dead(sandbox: Sandbox) -> None:

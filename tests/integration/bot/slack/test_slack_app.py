@@ -292,7 +292,7 @@ async def test_a_closed_place_is_answered_in_a_direct_message(
 
 
 async def test_refused_blocks_leave_the_plain_text(sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.fault("chat.postMessage", "error", error="invalid_blocks")
+    sandbox.fault("chat.postMessage", "error", times=2, error="invalid_blocks")
     async with running(sandbox, tmp_path):
         asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
         reply = await sandbox.wait_for_reply(asked)

@@ -14,7 +14,7 @@ from bot.errors import DeliveryDelayed, DeliveryRefused, DeliveryUncertain
 from bot.slack.delivery import Posted
 from bot.slack.jobs import GIVE_UP_AFTER_S, Workers
 from bot.slack.rendering import Message
-from bot.store import DELIVER, Job, JobState, JobStore, NewJob, migrate, open_engine
+from bot.store import DELIVER, Job, JobState, JobStore, NewJob, QuestionLog, migrate, open_engine
 from tests.slack_running import knows_remote_work
 
 QUESTION = NewJob("Ev1", "T1", "C1", "1.0", "1.0", "U1", "le télétravail ?")
@@ -71,7 +71,13 @@ def store(engine: Engine, clock: Clock) -> JobStore:
 
 @asynccontextmanager
 async def working(store: JobStore, delivery: FakeDelivery) -> AsyncIterator[Workers]:
-    workers = Workers(store, delivery, knows_remote_work, answer_workers=1)
+    workers = Workers(
+        store,
+        delivery,
+        knows_remote_work,
+        questions=QuestionLog(store._engine, keep_days=90),
+        answer_workers=1,
+    )
     workers.start()
     try:
         yield workers

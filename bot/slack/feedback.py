@@ -1,0 +1,155 @@
+"""Feedback on answers: two thumbs, and a modal for what is wrong. The answer stays as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Callable
+from typing import Any
+
+import aiohttp
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.errors import JobStoreError
+from bot.slack.feedback_row import FEEDBACK, verdict_in
+from bot.slack.mrkdwn import clean
+from bot.slack.people import People
+from bot.slack.rendering import Block, render_notice
+from bot.slack.replies import ReplyAddress
+from bot.slack.wording import Words
+from bot.store import Feedback, FeedbackStore, Reason, Verdict
+
+log = logging.getLogger(__name__)
+
+DETAILS = "feedback_details"
+REASONS = "reasons"
+COMMENT = "comment"
+COMMENT_LIMIT = 2_000
+_PRESSED = re.compile(f"^{FEEDBACK}(_up|_down)?$")
+
+
+class FeedbackListener:
+    """Keeps what people think of answers.
+
+    Args:
+        client: With the bot token; opens the modal.
+    """
+
+    def __init__(self, store: FeedbackStore, client: AsyncWebClient, people: People) -> None:
+        self._store = store
+        self._client = client
+        self._people = people
+
+    def register(self, app: AsyncApp) -> None:
+        """Listen for the thumbs and for the modal."""
+
+        async def acknowledge(ack: Callable[[], Any]) -> None:
+            await ack()
+
+        app.action(_PRESSED)(ack=acknowledge, lazy=[self._pressed])
+        app.view(DETAILS)(ack=acknowledge, lazy=[self._detailed])
+
+    async def _pressed(self, body: dict[str, Any]) -> None:
+        verdict, question_id = verdict_in(body["actions"][0]["value"])
+        given = Feedback(question_id, body["team"]["id"], body["user"]["id"], verdict)
+        address = ReplyAddress.of(body)
+        words = await self._people.words(given.user_id)
+        # The modal first: the right to open it ends after three seconds.
+        asked = verdict is Verdict.DOWN and await self._ask_why(body, question_id, address, words)
+        await self._keep(given, address, words, thanks=not asked)
+
+    async def _detailed(self, body: dict[str, Any]) -> None:
+        view = body["view"]
+        about = json.loads(view["private_metadata"])
+        values = view["state"]["values"]
+        chosen = values.get(REASONS, {}).get(REASONS, {}).get("selected_options") or []
+        comment = values.get(COMMENT, {}).get(COMMENT, {}).get("value") or ""
+        given = Feedback(
+            about["question_id"],
+            body["team"]["id"],
+            body["user"]["id"],
+            Verdict.DOWN,
+            tuple(Reason(option["value"]) for option in chosen),
+            clean(comment).strip()[:COMMENT_LIMIT],
+        )
+        address = ReplyAddress(about["response_url"], about["thread_ts"])
+        words = await self._people.words(given.user_id)
+        await self._keep(given, address, words, thanks=True)
+
+    async def _keep(
+        self, given: Feedback, address: ReplyAddress, words: Words, *, thanks: bool
+    ) -> None:
+        try:
+            await asyncio.to_thread(self._store.give, given)
+        except JobStoreError as error:
+            log.error("feedback was lost: %s", error)
+            await address.show(render_notice(words.feedback_lost))
+            return
+        log.info(
+            "feedback", extra={"question_id": given.question_id, "verdict": given.verdict.value}
+        )
+        if thanks:
+            await address.show(render_notice(words.feedback_thanks))
+
+    async def _ask_why(
+        self, body: dict[str, Any], question_id: str, address: ReplyAddress, words: Words
+    ) -> bool:
+        """Open the modal; says whether that worked."""
+        about = {
+            "question_id": question_id,
+            "response_url": address.url,
+            "thread_ts": address.thread_ts,
+        }
+        try:
+            await self._client.views_open(trigger_id=body["trigger_id"], view=_modal(about, words))
+        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
+            log.warning("the feedback modal was not opened: %s", type(error).__name__)
+            return False
+        return True
+
+
+def _modal(about: dict[str, Any], words: Words) -> Block:
+    labels = {
+        Reason.WRONG: words.reason_wrong,
+        Reason.OUTDATED: words.reason_outdated,
+        Reason.INCOMPLETE: words.reason_incomplete,
+        Reason.OFF_TOPIC: words.reason_off_topic,
+    }
+    options = [{"text": _plain(label), "value": reason.value} for reason, label in labels.items()]
+    return {
+        "type": "modal",
+        "callback_id": DETAILS,
+        "private_metadata": json.dumps(about),
+        "title": _plain(words.feedback_title),
+        "submit": _plain(words.send),
+        "close": _plain(words.cancel),
+        "blocks": [
+            {
+                "type": "input",
+                "block_id": REASONS,
+                "optional": True,
+                "label": _plain(words.feedback_reasons),
+                "element": {"type": "checkboxes", "action_id": REASONS, "options": options},
+            },
+            {
+                "type": "input",
+                "block_id": COMMENT,
+                "optional": True,
+                "label": _plain(words.feedback_comment),
+                "element": {
+                    "type": "plain_text_input",
+                    "action_id": COMMENT,
+                    "multiline": True,
+                    "max_length": COMMENT_LIMIT,
+                },
+            },
+        ],
+    }
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text, "emoji": True}

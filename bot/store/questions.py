@@ -1,0 +1,132 @@
+"""The question log: what was asked and what the outcome rested on, for as long as it may be kept.
+
+The words of a question go after `QUESTION_LOG_DAYS`; ids and what was looked at stay a year, and
+longer where somebody gave feedback.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import Engine, delete, insert, select, update
+
+from bot.records import GroundedAnswer, Outcome
+from bot.store.tables import feedback, questions
+from bot.store.transactions import transaction
+
+DAY_S = 86_400.0
+IDS_KEPT_S = 365 * DAY_S
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedPassage:
+    """A passage that an outcome looked at.
+
+    Attributes:
+        page_version: Content hash of its page at the time.
+        cited: False when it was only looked at.
+    """
+
+    chunk_id: str
+    source: str
+    page: str
+    page_version: str
+    cited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuestion:
+    """A question and its outcome.
+
+    Attributes:
+        question_id: Stands in the feedback buttons below the outcome.
+        thread_ts: Root of the thread it was asked in; None for a private question.
+        message_ts: Of the message that asked; None for a private question.
+        outcome: "answer" or "abstention".
+        generator: "extractive" or the model's name.
+        confidence: Of the outcome, in [0, 1].
+    """
+
+    question_id: str
+    team_id: str
+    channel_id: str
+    thread_ts: str | None
+    message_ts: str | None
+    user_id: str
+    question: str
+    outcome: str
+    generator: str
+    language: str
+    confidence: float
+    passages: tuple[LoggedPassage, ...]
+
+
+class QuestionLog:
+    """Reads and writes the question log; safe to share between threads.
+
+    Every method raises `JobStoreError` when the database cannot be used now.
+
+    Args:
+        keep_days: Days the words of questions are kept; 0 never writes them down.
+        now: Clock in seconds since the epoch.
+    """
+
+    def __init__(
+        self, engine: Engine, *, keep_days: int, now: Callable[[], float] = time.time
+    ) -> None:
+        self._engine = engine
+        self._keep_s = keep_days * DAY_S
+        self._now = now
+
+    def record(self, asked: LoggedQuestion) -> None:
+        """Write down a question and its outcome; a second time replaces the first."""
+        values = {
+            "question_id": asked.question_id,
+            "team_id": asked.team_id,
+            "channel_id": asked.channel_id,
+            "thread_ts": asked.thread_ts,
+            "message_ts": asked.message_ts,
+            "user_id": asked.user_id,
+            "question": asked.question if self._keep_s else None,
+            "outcome": asked.outcome,
+            "generator": asked.generator,
+            "language": asked.language,
+            "confidence": asked.confidence,
+            "passages": json.dumps([asdict(passage) for passage in asked.passages]),
+            "asked_at": self._now(),
+        }
+        with transaction(self._engine) as connection:
+            same = questions.c.question_id == asked.question_id
+            connection.execute(delete(questions).where(same))
+            connection.execute(insert(questions).values(values))
+
+    def forget_old(self) -> None:
+        """Forget words that were kept long enough, and ids after a year without feedback."""
+        now = self._now()
+        old_words = questions.c.asked_at < now - self._keep_s
+        old_ids = questions.c.asked_at < now - max(self._keep_s, IDS_KEPT_S)
+        judged = select(feedback.c.question_id)
+        with transaction(self._engine) as connection:
+            connection.execute(
+                update(questions)
+                .where(old_words, questions.c.question.is_not(None))
+                .values(question=None)
+            )
+            connection.execute(
+                delete(questions).where(old_ids, questions.c.question_id.not_in(judged))
+            )
+
+
+def logged_passages(outcome: Outcome) -> tuple[LoggedPassage, ...]:
+    """Return what an outcome rests on: passages cited first, then those looked at, each once."""
+    claims = outcome.claims if isinstance(outcome, GroundedAnswer) else ()
+    cited = [claim.citation.passage.chunk for claim in claims]
+    cited_ids = {chunk.chunk_id for chunk in cited}
+    chunks = {c.chunk_id: c for c in (*cited, *(p.chunk for p in outcome.passages))}
+    return tuple(
+        LoggedPassage(c.chunk_id, c.source, c.page, c.page_version, c.chunk_id in cited_ids)
+        for c in chunks.values()
+    )

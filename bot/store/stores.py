@@ -1,0 +1,32 @@
+"""All that the Slack app keeps, on one database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+
+from bot.store.feedback import FeedbackStore
+from bot.store.jobs import LEASE_S, JobStore
+from bot.store.private_answers import PrivateAnswers
+from bot.store.questions import QuestionLog
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """One store per kind of thing kept."""
+
+    jobs: JobStore
+    questions: QuestionLog
+    feedback: FeedbackStore
+    private_answers: PrivateAnswers
+
+    @classmethod
+    def on(cls, engine: Engine, *, question_log_days: int, job_lease_s: float = LEASE_S) -> Stores:
+        """Return the stores of a migrated database (see `QuestionLog` and `JobStore`)."""
+        return cls(
+            jobs=JobStore(engine, lease_s=job_lease_s),
+            questions=QuestionLog(engine, keep_days=question_log_days),
+            feedback=FeedbackStore(engine),
+            private_answers=PrivateAnswers(engine),
+        )
