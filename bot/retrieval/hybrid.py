@@ -139,7 +139,7 @@ class HybridRetriever:
             vector = self._vector.rank(query, limit=depth, audiences=audiences)
             cosines = {scored.chunk_id: scored.score for scored in vector}
             unseen = [scored.chunk_id for scored in keyword if scored.chunk_id not in cosines]
-            cosines |= self._vector.cosines(query, unseen)
+            cosines |= self._vector.cosines(query, unseen, audiences=audiences)
         shares = _lexical_shares(query, keyword)
         if self._fusion == "rrf":
             fused = reciprocal_rank_fusion([[s.chunk_id for s in leg] for leg in (keyword, vector)])

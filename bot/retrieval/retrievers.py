@@ -114,9 +114,13 @@ class EmbeddingRetriever:
             return []
         return self._reader.vector_ranking(query.vector, limit=limit, audiences=audiences)
 
-    def cosines(self, query: Query, chunk_ids: Sequence[str]) -> dict[str, float]:
+    def cosines(
+        self, query: Query, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
+    ) -> dict[str, float]:
         """Return the cosine of each of these chunks with the query."""
-        return {} if query.vector is None else self._reader.cosines(query.vector, chunk_ids)
+        if query.vector is None:
+            return {}
+        return self._reader.cosines(query.vector, chunk_ids, audiences=audiences)
 
 
 def passages_of(

@@ -91,7 +91,9 @@ class Searcher:
         terms: Mapping[str, Mapping[str, float]] = {}
         if explain and passages:
             keywords = self._queries.build(question).keywords
-            terms = self._reader.explain_keywords(keywords, [p.chunk.chunk_id for p in passages])
+            terms = self._reader.explain_keywords(
+                keywords, [p.chunk.chunk_id for p in passages], audiences=audiences
+            )
         results = tuple(SearchResult(p, terms.get(p.chunk.chunk_id, {})) for p in passages)
         return SearchResults(question.text, mode, results, degraded)
 

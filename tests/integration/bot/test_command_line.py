@@ -128,6 +128,14 @@ def test_a_restricted_page_is_found_only_by_its_audience(manuel, mode):
     assert found["results"][0]["page"] == "rh/salaires.md"
 
 
+def test_a_restricted_page_is_explained_in_full_to_its_audience(manuel):
+    found = manuel.json("search", "prime cooptation", "--explain", "--audience", "managers")
+    first = found["results"][0]
+    assert first["page"] == "rh/salaires.md"
+    assert first["terms"]["cooptation"] > 0
+    assert first["signals"]["cosine"] > 0
+
+
 def test_a_dry_run_changes_nothing(manuel):
     new = manuel.folder / "handbook" / "new.md"
     new.write_text("# Cantine\n\nLa cantine ouvre à midi.\n", encoding="utf-8")
