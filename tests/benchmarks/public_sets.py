@@ -33,10 +33,10 @@ class PublicSet:
 
 
 PUBLIC_SETS = {
-    "piaf": PublicSet("piaf-fr", 100, 100, standalone_only=True),
-    "clapnq": PublicSet("clapnq-dev-en", 100, 100),
-    "cnil": PublicSet("cnil-faq-fr", 100, 9),
-    "mtrag": PublicSet("mtrag-un-en", 100, 97),
+    "piaf": PublicSet("piaf-fr", 60, 60, standalone_only=True),
+    "clapnq": PublicSet("clapnq-dev-en", 60, 60),
+    "cnil": PublicSet("cnil-faq-fr", 60, 9),
+    "mtrag": PublicSet("mtrag-un-en", 60, 60),
 }
 
 
