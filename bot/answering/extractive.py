@@ -104,6 +104,7 @@ _POINTER = re.compile(
     r"|a lire|table of contents|sommaire)\b"
 )
 _WORDS = re.compile(r"\w+")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 class ExtractiveGenerator:
@@ -333,7 +334,7 @@ def _overlap(a: Window, b: Window) -> float:
 
 
 def _distinct_words(window: Window) -> frozenset[str]:
-    return frozenset(word for word in _WORDS.findall(fold(window.quote)) if not word.isdigit())
+    return frozenset(word for word in _WORDS.findall(fold(window.sentence)) if not word.isdigit())
 
 
 def _numbers(window: Window) -> frozenset[str]:
@@ -352,9 +353,13 @@ def _prefer_newest(windows: list[Window], alike: float) -> list[Window]:
 
 
 def _is_newer(a: Window, b: Window) -> bool:
+    """Compare by what the titles say ("Barème 2025"), else by the last change."""
     chunk_a, chunk_b = a.passage.chunk, b.passage.chunk
     if chunk_a.outdated != chunk_b.outdated:
         return chunk_b.outdated
+    years_a, years_b = _YEAR.findall(chunk_a.title), _YEAR.findall(chunk_b.title)
+    if years_a and years_b:
+        return max(years_a) > max(years_b)
     if chunk_a.modified_at is None or chunk_b.modified_at is None:
         return False
     return chunk_a.modified_at > chunk_b.modified_at

@@ -137,6 +137,13 @@ def test_of_two_pages_that_disagree_the_newer_comes_first():
     assert [claim.chunk_id for claim in answer.claims] == ["new", "old"]
 
 
+def test_the_year_in_a_title_tells_the_newer_of_two_versions():
+    old = stored_chunk("old", "Le minimum est de 3 000 euros.", title="Salaires 2019")
+    new = stored_chunk("new", "Le minimum est de 3 275 euros.", title="Salaires 2024", page="b.md")
+    answer = draft("Quel est le minimum ?", (old, [0.9]), (new, [0.88]))
+    assert [claim.chunk_id for claim in answer.claims] == ["new", "old"]
+
+
 def test_without_an_encoder_the_words_of_the_question_decide():
     chunk = stored_chunk("c", f"Rien sur le sujet. {LONG}", f"Le badge visiteur se retire. {LONG}")
     passage = Passage(chunk, rank=1, score=3.2)
