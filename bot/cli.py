@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -243,6 +244,29 @@ def export_feedback(
             write_line(record, sys.stdout)
     else:
         print_feedback(given)
+    return 0
+
+
+@app.command(name="forget-user")
+def forget_user(
+    user_id: Annotated[str, typer.Argument(help="Their Slack user id (U…).")],
+    json: JsonOption = False,
+) -> int:
+    """Delete what is kept of a person: questions, feedback, private answers."""
+    from bot.store import forget_user as forget
+    from bot.store import migrate, open_engine
+
+    engine = open_engine(load_settings().database_url)
+    try:
+        migrate(engine)
+        gone = asdict(forget(engine, user_id))
+    finally:
+        engine.dispose()
+    if json:
+        write_line(gone, sys.stdout)
+    else:
+        counts = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in gone.items())
+        sys.stdout.write(f"forgotten of {user_id}: {counts}\n")
     return 0
 
 

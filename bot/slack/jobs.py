@@ -202,10 +202,11 @@ class Workers:
         if job.attempts > MAX_ATTEMPTS:
             log.error("given up after %d attempts", MAX_ATTEMPTS, extra={"job_id": job.job_id})
             return "failure", render_notice(words.failure)
+        earlier = await self._earlier(job)
         loop = asyncio.get_running_loop()
         try:
             outcome = await loop.run_in_executor(
-                self._answering, self._answer, Question(question), PUBLIC
+                self._answering, self._answer, Question(question, earlier), PUBLIC
             )
         except HandbookError as error:
             # Never an abstention: the handbook may well know.
@@ -215,6 +216,22 @@ class Workers:
         kind = "answer" if isinstance(outcome, GroundedAnswer) else "abstention"
         await self._unless_down(self._questions.record, _logged(job, question, kind, outcome))
         return kind, with_feedback(render(outcome, words), words, job.job_id)
+
+    async def _earlier(self, job: Job) -> tuple[str, ...]:
+        """Return the earlier questions of the thread; without them a question stands alone."""
+        if job.thread_ts == job.message_ts:
+            return ()
+        try:
+            return await self._in_database(
+                self._questions.earlier,
+                team_id=job.team_id,
+                channel_id=job.channel_id,
+                thread_ts=job.thread_ts,
+                before_ts=job.message_ts,
+            )
+        except JobStoreError as error:
+            log.warning("%s; answering without the thread", error, extra={"job_id": job.job_id})
+            return ()
 
     async def _deliver_job(self, job: Job) -> None:
         if job.message is None:

@@ -2,6 +2,7 @@
 
 from bot.store.engine import open_engine
 from bot.store.feedback import Feedback, FeedbackStore, Reason, Verdict
+from bot.store.forgetting import Forgotten, forget_user
 from bot.store.jobs import ANSWER, DELIVER, LEASE_S, Job, JobState, JobStore, NewJob, Stage
 from bot.store.migrate import migrate
 from bot.store.private_answers import PrivateAnswer, PrivateAnswers
@@ -14,6 +15,7 @@ __all__ = [
     "LEASE_S",
     "Feedback",
     "FeedbackStore",
+    "Forgotten",
     "Job",
     "JobState",
     "JobStore",
@@ -27,6 +29,7 @@ __all__ = [
     "Stage",
     "Stores",
     "Verdict",
+    "forget_user",
     "logged_passages",
     "migrate",
     "open_engine",

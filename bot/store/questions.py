@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import Engine, delete, insert, select, update
+from sqlalchemy import Engine, delete, insert, select, union, update
 
 from bot.records import GroundedAnswer, Outcome
-from bot.store.tables import feedback, questions
+from bot.store.tables import feedback, jobs, questions
 from bot.store.transactions import transaction
 
 DAY_S = 86_400.0
@@ -102,6 +102,36 @@ class QuestionLog:
             same = questions.c.question_id == asked.question_id
             connection.execute(delete(questions).where(same))
             connection.execute(insert(questions).values(values))
+
+    def earlier(
+        self, *, team_id: str, channel_id: str, thread_ts: str, before_ts: str, limit: int = 5
+    ) -> tuple[str, ...]:
+        """Return what was asked before in a thread, oldest first, at most the last `limit`.
+
+        Questions of which the words were not kept are absent, unless they are being answered now.
+
+        Args:
+            team_id: Workspace.
+            channel_id: Conversation.
+            thread_ts: Root of the thread.
+            before_ts: Time stamp of the message that asks now.
+            limit: Questions wanted, at most.
+        """
+        asked = [
+            select(table.c.message_ts, table.c.question).where(
+                table.c.team_id == team_id,
+                table.c.channel_id == channel_id,
+                table.c.thread_ts == thread_ts,
+                # Slack's time stamps have one length, so their order is that of their texts.
+                table.c.message_ts < before_ts,
+                table.c.question != "",
+            )
+            for table in (questions, jobs)
+        ]
+        both = union(*asked).subquery()
+        last = select(both.c.question).order_by(both.c.message_ts.desc()).limit(limit)
+        with transaction(self._engine, reads=True) as connection:
+            return tuple(reversed(connection.execute(last).scalars().all()))
 
     def forget_old(self) -> None:
         """Forget words that were kept long enough, and ids after a year without feedback."""

@@ -147,6 +147,27 @@ async def test_an_unanswerable_question_gets_an_abstention_without_a_source(
     assert "intranet.example" not in str(reply.blocks)
 
 
+async def test_a_follow_up_is_understood_and_its_author_can_be_forgotten(
+    sandbox: Sandbox, environment: dict[str, str]
+) -> None:
+    root = sandbox.direct_message("amina", "Combien de jours de télétravail par semaine ?")
+    await sandbox.wait_for_reply(root, timeout_s=30)
+    sandbox.direct_message("amina", "et le matériel ?", thread_ts=root.ts)
+    reply = await sandbox.wait_for_reply(root, count=2, timeout_s=30)
+    assert "Un écran et un clavier" in reply.text
+
+    amina = sandbox.workspace().user("amina").user_id
+    forget = [sys.executable, "-m", "bot", "forget-user", amina, "--json"]
+    done = subprocess.run(
+        forget, cwd=ROOT, env=environment, check=True, timeout=60, capture_output=True
+    )
+    assert json.loads(done.stdout)["questions"] == 2
+    again = subprocess.run(
+        forget, cwd=ROOT, env=environment, check=True, timeout=60, capture_output=True
+    )
+    assert set(json.loads(again.stdout).values()) == {0}
+
+
 async def test_a_private_answer_is_shared_by_its_owner(sandbox: Sandbox) -> None:
     question = "ask combien de jours de télétravail par semaine ?"
     sandbox.slash("camille", "general", "/handbook", question)

@@ -1,0 +1,55 @@
+"""Deletes what is kept of one person."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from sqlalchemy import Engine, Table, case, delete, func, update
+
+from bot.store.jobs import JobState
+from bot.store.tables import feedback, jobs, private_answers, questions
+from bot.store.transactions import transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How much was kept of somebody."""
+
+    questions: int
+    feedback: int
+    private_answers: int
+    jobs: int
+
+
+def forget_user(engine: Engine, user_id: str) -> Forgotten:
+    """Delete a person's questions, feedback and private answers; what they wait for is dropped.
+
+    Ended jobs stay without the person's id: they recognise events that Slack sends again.
+
+    Raises:
+        JobStoreError: If the database cannot be used now; then nothing is deleted.
+    """
+    ended = jobs.c.finished_at.is_not(None)
+    anonymous = {
+        "user_id": "",
+        "question": None,
+        "message": None,
+        "owner": None,
+        "lease_until": None,
+        "state": case((ended, jobs.c.state), else_=JobState.FAILED.value),
+        "failure": case((ended, jobs.c.failure), else_="forgotten"),
+        "finished_at": func.coalesce(jobs.c.finished_at, time.time()),
+    }
+    of_them = update(jobs).where(jobs.c.user_id == user_id).values(anonymous)
+    with transaction(engine) as connection:
+
+        def deleted(table: Table) -> int:
+            return connection.execute(delete(table).where(table.c.user_id == user_id)).rowcount
+
+        return Forgotten(
+            questions=deleted(questions),
+            feedback=deleted(feedback),
+            private_answers=deleted(private_answers),
+            jobs=connection.execute(of_them).rowcount,
+        )
