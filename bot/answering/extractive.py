@@ -77,7 +77,7 @@ class QuotingLimits:
     per_passage: int = 2
     window_words: int = 28
     list_words: int = 60
-    score_gap: float = 0.25
+    score_gap: float = 0.15
     repeated: float = 0.7
 
 
