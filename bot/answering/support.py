@@ -15,6 +15,7 @@ from enum import StrEnum
 from bot.answering.extractive import evidence_signals
 from bot.answering.question_types import asked_units, held_units
 from bot.records import Claim, Passage
+from bot.retrieval.coverage import IndexedForms, idf_coverage
 from bot.retrieval.query import Query
 from bot.retrieval.reranker import full_text
 from ingest import fold
@@ -38,7 +39,8 @@ class SupportModel:
         intercept: Of the logit.
         weights: Of each signal, in logits per unit of the signal; absent signals count 0.
         answer_threshold: Probability from which an answer is shown.
-        close_threshold: `best_unit` cosine from which the subject counts as covered.
+        close_threshold: Of `close_signal`, from which the subject counts as covered.
+        without_encoder: Judges what was found and quoted by keywords alone; None: this one does.
     """
 
     origin: str
@@ -46,6 +48,8 @@ class SupportModel:
     weights: Mapping[str, float]
     answer_threshold: float
     close_threshold: float
+    close_signal: str = "best_unit"
+    without_encoder: SupportModel | None = None
 
     def probability(self, signals: Mapping[str, float]) -> float:
         """Return the probability that the answer is right, in (0, 1)."""
@@ -89,13 +93,16 @@ class SupportCheck:
         """
         signals = support_signals(query, claims, passages)
         reasons = hard_rules(query, claims)
-        probability = 0.0 if reasons else self._model.probability(signals)
-        if not reasons and probability >= self._model.answer_threshold:
+        model = self._model
+        if "unit_cosine" not in signals and model.without_encoder is not None:
+            model = model.without_encoder
+        probability = 0.0 if reasons else model.probability(signals)
+        if not reasons and probability >= model.answer_threshold:
             return SupportDecision(Support.ANSWER, probability, signals=signals)
         if not reasons:
-            reasons = (f"support {probability:.2f} is below {self._model.answer_threshold:.2f}",)
-        subject = signals.get("best_unit", 0.0)
-        close = bool(passages) and subject >= self._model.close_threshold
+            reasons = (f"support {probability:.2f} is below {model.answer_threshold:.2f}",)
+        subject = signals.get(model.close_signal, 0.0)
+        close = bool(passages) and subject >= model.close_threshold
         return SupportDecision(
             Support.CLOSE if close else Support.NONE, probability, reasons, signals
         )
@@ -118,8 +125,9 @@ def support_signals(
         ) / len(top)
         signals["cosine"] = max(p.signals.get("cosine", 0.0) for p in passages)
         signals["best_unit"] = max(max(p.unit_cosines, default=0.0) for p in passages)
-        signals["coverage"] = max(p.signals.get("coverage", 0.0) for p in top)
         signals["same_language"] = float(query.language in (best.language, "und"))
+    if claims:
+        signals["quote_coverage"] = idf_coverage(query, _quoted_forms(claims[0]))
     signals["entity_missing"] = _share_missing(named_things(query), claims)
     return signals
 
@@ -159,6 +167,12 @@ def named_things(query: Query) -> tuple[str, ...]:
 def _share_missing(names: Sequence[str], claims: Sequence[Claim]) -> float:
     cited = fold("\n".join(_cited_text(claim) for claim in claims))
     return sum(name not in cited for name in names) / len(names) if names else 0.0
+
+
+def _quoted_forms(claim: Claim) -> IndexedForms:
+    chunk = claim.citation.passage.chunk
+    text = "\n".join((chunk.title, *chunk.heading_path, claim.sentence))
+    return IndexedForms.of(text, chunk.language)
 
 
 def _cited_text(claim: Claim) -> str:

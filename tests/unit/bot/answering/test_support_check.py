@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.answering.support import Support, SupportCheck, SupportModel, hard_rules, named_things
+from bot.answering.support_model import DEFAULT_MODEL
 from bot.records import Citation, Claim, Passage, Question
 from bot.retrieval.query import Query, QueryBuilder
 from ingest import StoredChunk
@@ -102,3 +103,23 @@ def test_the_model_never_sees_how_long_the_question_is():
     short = decide("Congés ?", 0.9)
     long = decide("Bonjour à toutes et à tous, je me demandais : et les congés ?", 0.9)
     assert short.probability == long.probability
+
+
+def test_what_was_found_without_an_encoder_is_judged_by_its_own_model():
+    keywords = SupportModel("test", 5.0, {}, answer_threshold=0.5, close_threshold=0.0)
+    model = SupportModel("test", -5.0, {}, 0.5, 0.0, without_encoder=keywords)
+    chunk = stored_chunk("c", "Il y a cinq semaines de congés.")
+    found = Passage(chunk, rank=1, score=3.0)
+    claims = (Claim(chunk.text, Citation(found, chunk.text)),)
+    assert SupportCheck(model).decide(query("congés"), claims, (found,)).support is Support.ANSWER
+    with_encoder = passage(chunk, 0.9)
+    claims = (Claim(chunk.text, Citation(with_encoder, chunk.text)),)
+    decision = SupportCheck(model).decide(query("congés"), claims, (with_encoder,))
+    assert decision.support is Support.CLOSE
+
+
+def test_the_shipped_models_say_where_their_numbers_come_from():
+    assert "fit_logistic" in DEFAULT_MODEL.origin
+    assert DEFAULT_MODEL.without_encoder is not None
+    assert "fit_logistic" in DEFAULT_MODEL.without_encoder.origin
+    assert not any("length" in name or "words" in name for name in DEFAULT_MODEL.weights)
