@@ -46,3 +46,8 @@ class BotSettings(IngestSettings):
         description="Days the words of questions are kept, for follow-ups and for reading feedback;"
         " 0: ids and counts only.",
     )
+
+    @property
+    def admin_user_ids(self) -> frozenset[str]:
+        """Return `ADMIN_USERS` as ids."""
+        return frozenset(part.strip() for part in self.admin_users.split(",") if part.strip())

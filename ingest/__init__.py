@@ -34,6 +34,7 @@ from ingest.errors import (
 )
 from ingest.index import open_reader
 from ingest.index.base import IndexReader, IndexStatus, MatchMode
+from ingest.progress import Progress, ProgressEvent
 from ingest.records import (
     EVERYONE,
     PUBLIC,
@@ -78,6 +79,8 @@ __all__ = [
     "LeaseHeldError",
     "MatchMode",
     "PageParseError",
+    "Progress",
+    "ProgressEvent",
     "QueryWord",
     "Respeller",
     "ScheduleStatus",

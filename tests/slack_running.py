@@ -8,9 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.maintenance import Maintenance
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResult, SearchResults
 from bot.sandbox.control import Sandbox
+from bot.settings import BotSettings
 from bot.slack.app import SlackApp
 from bot.store import JobStore, Stores, migrate, open_engine
 from ingest import Audiences
@@ -48,6 +50,17 @@ class ScriptedHandbook:
         pass
 
 
+def settings_in(folder: Path) -> BotSettings:
+    """Settings of a handbook whose sources are described in that folder, without an encoder."""
+    return BotSettings(
+        _env_file=None,
+        database_url=f"sqlite:///{folder / 'manuel.db'}",
+        handbook_config=folder / "handbook.toml",
+        embedding_model="none",
+        reindex_cron="",
+    )
+
+
 @asynccontextmanager
 async def running(
     sandbox: Sandbox,
@@ -60,6 +73,8 @@ async def running(
     answer_workers: int = 2,
     search: Search = finds_remote_work,
     question_log_days: int = 90,
+    maintenance: Maintenance | None = None,
+    admins: frozenset[str] = frozenset(),
 ) -> AsyncIterator[JobStore]:
     """Run the app against a stand-in until the block ends; yields its queue."""
     engine = open_engine(f"sqlite:///{folder / 'manuel.db'}")
@@ -71,6 +86,8 @@ async def running(
         app_token=sandbox.world.app_token,
         stores=stores,
         handbook=handbook or ScriptedHandbook(answer, search),
+        maintenance=maintenance or Maintenance(settings_in(folder)),
+        admins=admins,
         answer_workers=answer_workers,
     )
     stop = asyncio.Event()

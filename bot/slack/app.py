@@ -26,8 +26,10 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.app import open_engine_room
+from bot.maintenance import Maintenance
 from bot.settings import BotSettings
 from bot.slack import direct_messages, mentions
+from bot.slack.admin import AdminCommands
 from bot.slack.asking import PrivateAsking
 from bot.slack.commands import Commands
 from bot.slack.delivery import SlackDelivery
@@ -84,6 +86,8 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         await asyncio.to_thread(migrate, engine)
         handbook = HandbookWhenReady(build or partial(open_engine_room, settings))
         resources.callback(handbook.close)
+        maintenance = Maintenance(settings)
+        resources.callback(maintenance.stop)
         scheduler = IngestScheduler(settings)
         ready = await asyncio.to_thread(handbook.is_ready)
         scheduler.start()
@@ -99,6 +103,8 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
                 job_lease_s=settings.job_lease_s,
             ),
             handbook=handbook,
+            maintenance=maintenance,
+            admins=settings.admin_user_ids,
             answer_workers=settings.answer_workers,
         )
         await app.run(stop)
@@ -138,6 +144,8 @@ class SlackApp:
         api_url: Base of Slack's Web API, or of the local stand-in.
         stores: What the app keeps.
         handbook: Answers and searches.
+        maintenance: Syncs and describes the index, for admins.
+        admins: Ids of people who count as admins whatever Slack says.
         answer_workers: Questions answered at the same time.
     """
 
@@ -149,6 +157,8 @@ class SlackApp:
         app_token: str,
         stores: Stores,
         handbook: Handbook,
+        maintenance: Maintenance,
+        admins: frozenset[str],
         answer_workers: int,
     ) -> None:
         self._handbook = handbook
@@ -174,11 +184,12 @@ class SlackApp:
             questions=stores.questions,
             answer_workers=answer_workers,
         )
-        self._people = People(poster)
+        self._people = People(poster, admins=admins)
         self._asking = PrivateAsking(
             handbook, stores.private_answers, stores.questions, self._people
         )
         self._feedback = FeedbackListener(stores.feedback, poster, self._people)
+        self._admin = AdminCommands(maintenance, self._people, poster)
 
     async def run(self, stop: asyncio.Event, *, stop_limit_s: float = STOP_LIMIT_S) -> None:
         """Answer questions until `stop` is set.
@@ -231,10 +242,12 @@ class SlackApp:
             bot_user_id=bot_user_id,
             handbook=self._handbook,
             asking=self._asking,
+            admin=self._admin,
             people=self._people,
         ).register(bolt)
         self._asking.register(bolt)
         self._feedback.register(bolt)
+        self._admin.register(bolt)
 
     async def _identify(self) -> Identity:
         async def auth_test() -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.records import Question
+from bot.slack.admin import AdminCommands
 from bot.slack.asking import Asker, PrivateAsking
 from bot.slack.hits import render_hits
 from bot.slack.mrkdwn import question_text
@@ -35,24 +36,26 @@ class Verb(StrEnum):
     HELP = "help"
     SEARCH = "search"
     ASK = "ask"
+    REINDEX = "reindex"
+    STATUS = "status"
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What somebody typed behind `/handbook`; `text` is never empty but for help."""
+    """What somebody typed behind `/handbook`; `text` is never empty for `ask` and `search`."""
 
     verb: Verb
     text: str = ""
 
 
 def parse(typed: str) -> Order:
-    """Read what was typed: `ask …`, `search …`, `help`, or else words to search for."""
+    """Read what was typed: a verb and its object, or else words to search for."""
     first, _, rest = typed.partition(" ")
-    rest = rest.strip()
-    if typed.lower() in ("", "help", "aide") or (first.lower() in ("ask", "search") and not rest):
+    first, rest = first.lower(), rest.strip()
+    if typed.lower() in ("", "help", "aide") or (first in ("ask", "search") and not rest):
         return Order(Verb.HELP)
-    if first.lower() in ("ask", "search"):
-        return Order(Verb(first.lower()), rest)
+    if first in ("ask", "search", "reindex") or (first == "status" and not rest):
+        return Order(Verb(first), rest)
     return Order(Verb.SEARCH, typed)
 
 
@@ -60,11 +63,18 @@ class Commands:
     """Listens for the command: acknowledged at once, answered when the work is done."""
 
     def __init__(
-        self, *, bot_user_id: str, handbook: Handbook, asking: PrivateAsking, people: People
+        self,
+        *,
+        bot_user_id: str,
+        handbook: Handbook,
+        asking: PrivateAsking,
+        admin: AdminCommands,
+        people: People,
     ) -> None:
         self._bot_user_id = bot_user_id
         self._handbook = handbook
         self._asking = asking
+        self._admin = admin
         self._people = people
         self._searches = asyncio.Semaphore(SEARCHES_AT_ONCE)
 
@@ -81,25 +91,37 @@ class Commands:
             await ack()
 
     async def _answer(self, command: dict[str, Any]) -> None:
-        order = self._order(command)
+        order, address = self._order(command), ReplyAddress.of(command)
         words = await self._people.words(command["user_id"], order.text)
         try:
+            if order.verb is Verb.REINDEX:
+                await self._admin.reindex(command["user_id"], order.text, address, words)
+                return
             message = await self._message(order, command, words)
         except Exception as error:  # noqa: BLE001 - the rim of a listener: whoever typed is told
             # The message of an unknown error may quote what was typed.
             log.error("a command failed: unexpected %s", type(error).__name__)
             message = render_notice(words.failure)
-        await ReplyAddress.of(command).show(message)
+        await address.show(message)
 
     async def _message(self, order: Order, command: dict[str, Any], words: Words) -> Message:
+        user_id = command["user_id"]
         match order.verb:
-            case Verb.HELP:
-                return render_notice(words.command_help.format(command=COMMAND))
             case Verb.ASK:
-                asker = Asker(command["team_id"], command["channel_id"], command["user_id"])
+                asker = Asker(command["team_id"], command["channel_id"], user_id)
                 return await self._asking.answer(asker, order.text)
             case Verb.SEARCH:
                 return await self._search(order.text, words)
+            case Verb.STATUS:
+                return await self._admin.status(user_id, words)
+            case _:
+                return await self._help(user_id, words)
+
+    async def _help(self, user_id: str, words: Words) -> Message:
+        lines = [words.command_help]
+        if await self._people.is_admin(user_id):
+            lines.append(words.admin_help)
+        return render_notice("\n".join(lines).format(command=COMMAND))
 
     async def _search(self, terms: str, words: Words) -> Message:
         async with self._searches:

@@ -6,7 +6,9 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -18,6 +20,8 @@ log = logging.getLogger(__name__)
 
 KEEP_S = 3_600.0
 """Languages and time zones change rarely."""
+KEEP_ROLE_S = 60.0
+"""How long somebody may still act as an admin after losing that role."""
 KEEP_UNKNOWN_S = 60.0
 """How long we go without somebody whom Slack would not describe."""
 PATIENCE_S = 1.5
@@ -32,10 +36,12 @@ class Person:
     Attributes:
         locale: Such as `fr-FR`; "" when unknown.
         timezone: Name in the IANA database; "" when unknown.
+        is_admin: Admin or owner of the workspace.
     """
 
     locale: str = ""
     timezone: str = ""
+    is_admin: bool = False
 
 
 UNKNOWN = Person()
@@ -46,13 +52,19 @@ class People:
 
     Args:
         client: With the bot token and without retry handlers.
+        admins: Ids of people who count as admins whatever Slack says.
         now: A clock in seconds.
     """
 
     def __init__(
-        self, client: AsyncWebClient, *, now: Callable[[], float] = time.monotonic
+        self,
+        client: AsyncWebClient,
+        *,
+        admins: frozenset[str] = frozenset(),
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
+        self._admins = admins
         self._now = now
         self._known: dict[str, tuple[float, Person]] = {}
 
@@ -78,8 +90,16 @@ class People:
             said: What they asked, used when their locale is not one of our languages.
             otherwise: Language that decides when neither tells.
         """
-        language = language_of_locale((await self.get(user_id)).locale)
-        return WORDS[language or language_of(said, otherwise=otherwise)]
+        person = await self.get(user_id)
+        language = language_of_locale(person.locale)
+        words = WORDS[language or language_of(said, otherwise=otherwise)]
+        return replace(words, zone=_zone(person.timezone))
+
+    async def is_admin(self, user_id: str) -> bool:
+        """Say whether somebody is an admin; not when Slack does not tell."""
+        if user_id in self._admins:
+            return True
+        return (await self.get(user_id, max_age_s=KEEP_ROLE_S)).is_admin
 
     async def _ask(self, user_id: str) -> Person:
         try:
@@ -89,4 +109,15 @@ class People:
             log.warning("nothing is known of %s: %s", user_id, type(error).__name__)
             return UNKNOWN
         user = answer["user"]
-        return Person(locale=user.get("locale") or "", timezone=user.get("tz") or "")
+        return Person(
+            locale=user.get("locale") or "",
+            timezone=user.get("tz") or "",
+            is_admin=bool(user.get("is_admin") or user.get("is_owner")),
+        )
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Literal
 
 Language = Literal["fr", "en"]
@@ -52,14 +52,46 @@ class Words:
     feedback_comment: str
     send: str
     cancel: str
+    admin_help: str
+    admins_only: str
+    unknown_source: str
+    sync_running: str
+    sync_pages: str
+    sync_embeddings: str
+    sync_did: str
+    sync_would: str
+    sync_busy: str
+    sync_failed: str
+    sync_interrupted: str
+    removals_blocked: str
+    and_more: str
+    confirm_removals: str
+    confirm_title: str
+    confirm_text: str
+    confirm_yes: str
+    state_not_built: str
+    state_index: str
+    state_source: str
+    state_next: str
+    state_paused: str
+    state_no_schedule: str
+    never: str
+    moment: str
     date: str
     months: tuple[str, ...]
+    zone: tzinfo = UTC
+    """Of whoever reads; moments are told in it. The day of a page is its own, wherever one is."""
 
     def format_date(self, moment: datetime) -> str:
         """Return the day of a moment, in words."""
         return self.date.format(
             day=moment.day, month=self.months[moment.month - 1], year=moment.year
         )
+
+    def format_moment(self, moment: datetime) -> str:
+        """Return a moment in words, in the zone of whoever reads."""
+        local = moment.astimezone(self.zone)
+        return self.moment.format(date=self.format_date(local), time=f"{local:%H:%M}")
 
 
 FRENCH = Words(
@@ -111,6 +143,37 @@ FRENCH = Words(
     feedback_comment="Commentaire",
     send="Envoyer",
     cancel="Annuler",
+    admin_help="{command} reindex [source] [--dry-run] : mettre le guide à jour, ou voir ce qui"
+    " changerait.\n{command} status : l'état du guide et de ses sources.",
+    admins_only="Cette commande est réservée aux administrateurs.",
+    unknown_source="Je ne connais pas cette source. Les sources sont : {names}.",
+    sync_running="Mise à jour du guide en cours…",
+    sync_pages="{source} : {done} pages lues sur {total}",
+    sync_embeddings="{source} : {done} passages encodés sur {total}",
+    sync_did="{source} : {added} pages ajoutées, {updated} modifiées, {removed} retirées,"
+    " {unchanged} inchangées, {skipped} laissées de côté, en {seconds} s.",
+    sync_would="{source}, essai sans rien changer : {added} pages seraient ajoutées, {updated}"
+    " modifiées, {removed} retirées, {unchanged} inchangées, {skipped} laissées de côté.",
+    sync_busy="Une mise à jour est déjà en cours. Réessayez quand elle sera finie.",
+    sync_failed="La mise à jour a échoué : le journal du serveur dit pourquoi, et la commande"
+    " manuel doctor aide à trouver la cause.",
+    sync_interrupted="La mise à jour a été interrompue ; la prochaine la terminera.",
+    removals_blocked="{count} pages ont disparu de cette source : c'est beaucoup, alors je n'ai"
+    " rien retiré. Pages concernées :",
+    and_more="… et {count} de plus",
+    confirm_removals="Retirer {count} pages",
+    confirm_title="Retirer ces pages ?",
+    confirm_text="Elles ne serviront plus à répondre. Elles reviendront si la source les redonne.",
+    confirm_yes="Retirer",
+    state_not_built="Le guide n'a pas encore été lu.",
+    state_index="Guide : {pages} pages, {chunks} passages.",
+    state_source="{source} : {pages} pages ; dernière lecture : {last} ; dernière lecture"
+    " complète : {complete}.",
+    state_next="Prochaine mise à jour : {moment}.",
+    state_paused="Les mises à jour planifiées sont en pause.",
+    state_no_schedule="Aucune mise à jour n'est planifiée.",
+    never="jamais",
+    moment="{date} à {time}",
     date="{day} {month} {year}",
     months=(
         "janvier",
@@ -176,6 +239,37 @@ ENGLISH = Words(
     feedback_comment="Comment",
     send="Send",
     cancel="Cancel",
+    admin_help="{command} reindex [source] [--dry-run]: bring the handbook up to date, or see what"
+    " would change.\n{command} status: the state of the handbook and its sources.",
+    admins_only="Only admins can do that.",
+    unknown_source="I know no such source. The sources are: {names}.",
+    sync_running="Bringing the handbook up to date…",
+    sync_pages="{source}: {done} of {total} pages read",
+    sync_embeddings="{source}: {done} of {total} passages encoded",
+    sync_did="{source}: {added} pages added, {updated} updated, {removed} removed, {unchanged}"
+    " unchanged, {skipped} skipped, in {seconds} s.",
+    sync_would="{source}, dry run, nothing changed: {added} pages would be added, {updated}"
+    " updated, {removed} removed, {unchanged} unchanged, {skipped} skipped.",
+    sync_busy="A sync is running already. Try again when it has ended.",
+    sync_failed="The sync failed: the server's log says why, and the command manuel doctor helps to"
+    " find the cause.",
+    sync_interrupted="The sync was interrupted; the next one will complete it.",
+    removals_blocked="{count} pages are gone from this source: that is a lot, so I removed nothing."
+    " These are they:",
+    and_more="… and {count} more",
+    confirm_removals="Remove {count} pages",
+    confirm_title="Remove these pages?",
+    confirm_text="They will no longer be used to answer. They come back if the source has them"
+    " again.",
+    confirm_yes="Remove",
+    state_not_built="The handbook has not been read yet.",
+    state_index="Handbook: {pages} pages, {chunks} passages.",
+    state_source="{source}: {pages} pages; last read: {last}; last read completely: {complete}.",
+    state_next="Next sync: {moment}.",
+    state_paused="Scheduled syncs are paused.",
+    state_no_schedule="No sync is scheduled.",
+    never="never",
+    moment="{date} at {time}",
     date="{day} {month} {year}",
     months=(
         "January",

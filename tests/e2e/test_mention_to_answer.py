@@ -200,6 +200,20 @@ async def test_a_thumb_below_an_answer_is_exported_with_the_passages_cited(
     assert "en/onboarding.md" in [p["page"] for p in given["passages"] if p["cited"]]
 
 
+async def test_an_admin_brings_the_handbook_up_to_date_and_sees_its_state(
+    sandbox: Sandbox,
+) -> None:
+    sandbox.slash("amina", "general", "/handbook", "reindex")
+    report = await sandbox.wait_for_ephemeral("amina", timeout_s=60)
+    assert report.text.startswith("guide : 0 pages ajoutées, 0 modifiées, 0 retirées, 3 inchangées")
+    sandbox.slash("amina", "general", "/handbook", "status")
+    state = await sandbox.wait_for_ephemeral("amina", count=2, timeout_s=30)
+    assert state.text.startswith("Guide : 3 pages")
+
+    sandbox.slash("camille", "general", "/handbook", "reindex")
+    await sandbox.wait_for_ephemeral("camille", "réservée aux administrateurs", timeout_s=30)
+
+
 async def test_markup_in_a_page_and_in_a_question_stays_dead(sandbox: Sandbox) -> None:
     asked = sandbox.say(
         "camille",

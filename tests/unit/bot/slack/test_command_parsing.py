@@ -16,6 +16,10 @@ from bot.slack.commands import Order, Verb, parse
         ("search ask", Order(Verb.SEARCH, "ask")),
         ("congés payés", Order(Verb.SEARCH, "congés payés")),
         ("asking price", Order(Verb.SEARCH, "asking price")),
+        ("reindex", Order(Verb.REINDEX)),
+        ("reindex guide --dry-run", Order(Verb.REINDEX, "guide --dry-run")),
+        ("status", Order(Verb.STATUS)),
+        ("status of employees", Order(Verb.SEARCH, "status of employees")),
         ("help desk", Order(Verb.SEARCH, "help desk")),
     ],
 )

@@ -3,17 +3,20 @@
 import dataclasses
 import string
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from bot.slack.wording import ENGLISH, FRENCH, WORDS, Words, language_of
+
+SAID = [field.name for field in dataclasses.fields(Words) if field.name != "zone"]
 
 
 def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Words)])
+@pytest.mark.parametrize("field", SAID)
 def test_every_word_is_said_in_every_language(field: str) -> None:
     for words in WORDS.values():
         assert getattr(words, field)
@@ -35,6 +38,14 @@ def test_a_date_is_written_in_words() -> None:
 
     assert FRENCH.format_date(day) == "1 août 2026"
     assert ENGLISH.format_date(day) == "1 August 2026"
+
+
+def test_a_moment_is_told_in_the_zone_of_whoever_reads() -> None:
+    moment = datetime(2026, 7, 31, 22, 30, tzinfo=UTC)
+    paris = dataclasses.replace(FRENCH, zone=ZoneInfo("Europe/Paris"))
+
+    assert paris.format_moment(moment) == "1 août 2026 à 00:30"
+    assert ENGLISH.format_moment(moment) == "31 July 2026 at 22:30"
 
 
 @pytest.mark.parametrize(
