@@ -232,9 +232,17 @@ def _cut_long(text: str, start: int, end: int) -> list[Span]:
 
 
 def _pack(runs: Sequence[Run]) -> list[Run]:
-    """Fill chunks of about equal size, cutting a run only when it does not fit in one."""
+    """Fill as few chunks as possible, of about equal size."""
     total = sum(_size(run) for run in runs)
-    target = total / math.ceil(total / MAX_WORDS) if total else 0
+    fewest = max(1, math.ceil(total / MAX_WORDS))
+    packed = _fill(runs, total / fewest)
+    if len(packed) > fewest and _size(packed[-1]) < SMALL_WORDS:
+        packed = _fill(runs, total / (fewest + 1))  # rather smaller ones than a last one too small
+    return packed
+
+
+def _fill(runs: Sequence[Run], target: float) -> list[Run]:
+    """Fill chunks of about `target` words, cutting a run only when it does not fit in one."""
     packed: list[Run] = [[]]
     for run in runs:
         size, filled = _size(run), _size(packed[-1])
@@ -243,11 +251,11 @@ def _pack(runs: Sequence[Run]) -> list[Run]:
         elif size <= MAX_WORDS and filled >= SMALL_WORDS:
             packed.append(list(run))
         else:
-            _pack_atoms(run, target, packed)
+            _fill_with_atoms(run, target, packed)
     return [run for run in packed if run]
 
 
-def _pack_atoms(run: Run, target: float, packed: list[Run]) -> None:
+def _fill_with_atoms(run: Run, target: float, packed: list[Run]) -> None:
     for atom in run:
         filled = _size(packed[-1])
         if filled + atom.words <= MAX_WORDS and _brings_nearer(filled, atom.words, target):

@@ -27,7 +27,7 @@ _NAMES: Final = {
     "espagnol": "es", "nb": "no", "nn": "no",
 }  # fmt: skip
 
-_SAMPLE_CHARS: Final = 700
+_SAMPLE_CHARS: Final = 500
 _SAMPLES: Final = 4
 _MIN_LETTERS: Final = 40
 """With fewer letters a page's language is a guess."""
@@ -73,7 +73,7 @@ def detect_language(text: str, hint: str | None = None) -> str:
     """
     declared = _code(hint)
     sample = _NOT_PROSE.sub(" ", _sample(text))
-    letters = sum(character.isalpha() for character in sample)
+    letters = _letters(sample)
     if letters < _MIN_LETTERS:
         return declared or UNKNOWN
     if declared is not None and letters < _CONTRADICTION_LETTERS:
@@ -95,7 +95,7 @@ def detect_question_language(text: str) -> str:
     balance = _french_marks(cleaned) - _english_marks(cleaned)
     if abs(balance) >= _CLEAR_BALANCE:
         return "fr" if balance > 0 else "en"
-    letters = sum(character.isalpha() for character in cleaned)
+    letters = _letters(cleaned)
     if letters >= _OTHER_LETTERS:
         language, confidence = _identifier().classify(cleaned)
         if language not in {"fr", "en"} and confidence >= _OTHER_CONFIDENCE:
@@ -104,6 +104,10 @@ def detect_question_language(text: str) -> str:
         return "fr" if balance > 0 else "en"
     scores = dict(_identifier().rank(cleaned)) if letters else {}
     return "en" if scores.get("en", 0.0) > scores.get("fr", 0.0) else "fr"
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
 
 
 def _french_marks(text: str) -> int:

@@ -22,6 +22,12 @@ _DECLARED: Final = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w-]{1,4
 _DETECTION_BYTES: Final = 65_536
 _MAX_CHAOS: Final = 0.2
 """Share of implausible characters (charset-normalizer's measure) above which it is a guess."""
+_MIN_COHERENCE: Final = 0.2
+"""Share of the letters' frequencies that fit a language (charset-normalizer's measure)."""
+_WESTERN: Final = "cp1252"
+_WESTERN_CHARACTERS: Final = frozenset(
+    "àâäçéèêëîïôöùûüÿñæœÀÂÄÇÉÈÊËÎÏÔÖÙÛÜŸÑÆŒß€£°§«»’‘“”–—…•ªº²³·\xa0"
+)
 
 # C0 and C1 controls but tab and line feed, non-characters, zero-width and soft hyphens: invisible,
 # and each would keep a word from being found or a quote from matching.
@@ -76,6 +82,9 @@ def _strictly(content: bytes, encoding: str) -> str:
 
 def _detect(content: bytes) -> str:
     best = from_bytes(content[:_DETECTION_BYTES]).best()
-    if best is None or best.chaos > _MAX_CHAOS:
-        raise PageParseError("cannot tell its encoding; save it as UTF-8")
-    return _strictly(content, best.encoding)
+    if best is not None and best.chaos <= _MAX_CHAOS and best.coherence >= _MIN_COHERENCE:
+        return _strictly(content, best.encoding)
+    text = content.decode(_WESTERN, "replace")  # too short to tell: what Windows writes here?
+    if all(character.isascii() or character in _WESTERN_CHARACTERS for character in text):
+        return text
+    raise PageParseError("cannot tell its encoding; save it as UTF-8")

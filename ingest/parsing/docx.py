@@ -145,6 +145,9 @@ class _Converter:
 
     def _list_position(self, paragraph: Paragraph, style: str) -> tuple[int, bool] | None:
         """Return depth (from 0) and whether it is numbered, or None outside lists."""
+        # "List Bullet 2" is a list of its own to Word, one level in to a reader.
+        named = _LIST_STYLE.match(style)
+        style_depth = int(named[2] or 1) - 1 if named else 0
         properties = paragraph._p.pPr
         numbering: Any = None if properties is None else properties.numPr
         if numbering is None and paragraph.style is not None:
@@ -155,10 +158,9 @@ class _Converter:
             number = numbering.numId.val
             if number == 0:
                 return None
-            return depth, self._numbering.get((number, depth), "bullet") not in {"bullet", "none"}
-        if named := _LIST_STYLE.match(style):
-            return int(named[2] or 1) - 1, named[1].lower() == "number"
-        return None
+            ordered = self._numbering.get((number, depth), "bullet") not in {"bullet", "none"}
+            return max(depth, style_depth), ordered
+        return (style_depth, named[1].lower() == "number") if named else None
 
     def _table(self, table: Any) -> HtmlElement:
         rows = E.table()

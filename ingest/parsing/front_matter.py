@@ -15,6 +15,8 @@ _YAML: Final = re.compile(r"\A\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)"
 _TOML: Final = re.compile(r"\A\s*\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.S | re.M)
 _SIMPLE_LINE: Final = re.compile(r"^([A-Za-z][\w-]*)[ \t]*:[ \t]*(\S.*)$", re.M)
 _QUOTED: Final = re.compile(r"""\A(["'])(.*)\1\Z""", re.S)
+_LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""The one in C where PyYAML was built with it."""
 _MAX_CHARS: Final = 2_000
 """Longer values are data for a template, not facts about the page."""
 
@@ -35,7 +37,7 @@ def split_front_matter(source: str) -> tuple[Metadata, str]:
 def _load_yaml(text: str) -> Mapping[Any, Any]:
     try:
         # BaseLoader makes every scalar a string and builds no Python object.
-        loaded = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - safer than SafeLoader
+        loaded = yaml.load(text, Loader=_LOADER)  # noqa: S506 - safer than SafeLoader
     except (yaml.YAMLError, ValueError, RecursionError):
         return {key: _QUOTED.sub(r"\2", value.strip()) for key, value in _SIMPLE_LINE.findall(text)}
     return loaded if isinstance(loaded, dict) else {}

@@ -16,8 +16,8 @@ COMPONENT: Final = "x-component"
 # --- what is found -------------------------------------------------------------------------------
 # Repetitions are bounded, so that an opening without its end costs little.
 
-_SHORTCODE: Final = r"\{\{[<%](?:(?![>%]\}\}).){0,3000}?[>%]\}\}"
-_TAG: Final = r"\{%(?:(?!%\}).){0,3000}?%\}"
+_SHORTCODE: Final = r"\{\{[<%](?:(?![>%]\}\}).){0,1200}?[>%]\}\}"
+_TAG: Final = r"\{%(?:(?!%\}).){0,1200}?%\}"
 _ATTRIBUTE: Final = r"""(?:(?:[.\#]+[\w:-]+)+|[\w-]+=(?:"[^"\n]*"|'[^'\n]*'|[^\s\}"']+))"""
 
 _TEMPLATE_TOKENS: Final = rf"""
@@ -35,8 +35,9 @@ _MARKDOWN_TOKENS: Final = rf"""
           | ^import\s+(?:[\w*\s\{{\}},$]+\sfrom\s+)?["'][^"'\n]+["'];?[ \t]*$
           | ^export\s+(?:const|let|var|function|default|async|\{{|\*)[^\n]*(?:\n[^\n]*\S[^\n]*)*)
     | {_TEMPLATE_TOKENS}
-    | (?P<attributes>\{{:?[ \t]*{_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE})*[ \t]*\}} | \{{::?[^\}}\n]*\}})
-    | (?P<wiki>!?\[\[(?P<target>[^\[\]|\n]+)(?:\|(?P<shown>[^\[\]\n]+))?\]\](?!\())
+    | (?P<attributes>\{{:?[ \t]*{_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE})*[ \t]*\}}
+          | \{{::?[^\}}\n]{{0,300}}\}})
+    | (?P<wiki>!?\[\[(?P<target>[^\[\]|\n]{{1,200}})(?:\|(?P<shown>[^\[\]\n]{{1,200}}))?\]\](?!\())
     | (?P<element></?(?P<name>[A-Za-z][\w.]*)(?P<rest>(?:[\s/][^<>]*)?)>)
 """
 _FLAGS: Final = re.X | re.M | re.S

@@ -214,9 +214,6 @@ class _TreeWriter:
 
     def _list(self, element: HtmlElement) -> None:
         self._flush()
-        if next(element.iter(*HEADINGS, "table"), None) is not None:
-            self._block(element)  # cards or sections laid out as a list
-            return
         number = _first_number(element)
         frame = self._list_frame()
         for child in element:
@@ -240,6 +237,9 @@ class _TreeWriter:
         return parent.level + 1, parent.group, self._page.introduction or parent.span
 
     def _write_item(self, element: HtmlElement, item: _Item) -> None:
+        if next(element.iter(*HEADINGS), None) is not None:
+            self._block(element)  # a card or a section laid out as an item
+            return
         outer, self._item = self._item, item
         self._children(element)
         self._flush()
@@ -252,7 +252,7 @@ class _TreeWriter:
     def _definitions(self, element: HtmlElement) -> None:
         """Write `- Term : definition`, one item per term."""
         self._flush()
-        if next(element.iter(*HEADINGS, "table"), None) is not None:
+        if next(element.iter(*HEADINGS), None) is not None:
             self._block(element)
             return
         frame = self._list_frame()
