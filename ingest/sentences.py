@@ -48,7 +48,8 @@ _FIRST_WORD: Final = re.compile(r"[^\W\d_]+")
 _INITIAL: Final = re.compile(r"(?:[^\W\d_]\.-?)*[^\W\d_]")
 _ENUMERATION: Final = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.?[.)]?")
 _LOOK_AHEAD: Final = 80
-_BULLET: Final = re.compile(r"[-–—•*·▪◦‣>]\s|\(?\d{1,3}[.)]\s")
+_FULL_LINE_CHARS: Final = 55
+_BULLET: Final = re.compile(r"[-–—•*·▪◦‣>→]\s|\(?\d{1,3}[.)]\s")
 _ENCLOSED: Final = re.compile(
     r"«[^«»]{1,400}»|“[^“”]{1,400}”|\([^()\n]{1,250}\)|\[[^\[\]\n]{1,250}\]"
 )
@@ -58,7 +59,7 @@ def split_sentences(text: str) -> list[Span]:
     """Return the offsets of the sentences, in order, without surrounding white space.
 
     Every non-blank character is in exactly one sentence. A line break ends a sentence when the next
-    line opens one (a capital, a digit, a bullet).
+    line opens one (a capital, a digit, a bullet) and the line was not merely full.
     """
     enclosed = [match.span() for match in _ENCLOSED.finditer(text)]
     spans: list[Span] = []
@@ -100,7 +101,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     mark = match[0]
     following = text[match.end() : match.end() + _LOOK_AHEAD].lstrip()
     if mark == "\n":
-        return _BULLET.match(following) is not None or _opens(following)
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()].rstrip()
+        return _BULLET.match(following) is not None or (_opens(following) and _is_closed(line))
     if not following:
         return True
     if not _opens(following):
@@ -108,6 +110,11 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     return (
         mark[0] != "." or mark[:2] == ".." or not _is_abbreviation(text, match.start(), following)
     )
+
+
+def _is_closed(line: str) -> bool:
+    """Tell whether the break after a line is meant: a full line without an end was wrapped."""
+    return len(line) < _FULL_LINE_CHARS or not line[-1].isalnum()
 
 
 def _opens(following: str) -> bool:

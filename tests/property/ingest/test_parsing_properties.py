@@ -18,7 +18,8 @@ MARKUP = st.sampled_from(
         "<details><summary>", "</details>", "<ul><li>", "<br>", "<Tabs>", "<dl><dt>a<dd>b",
         "[a](b)", "[^1]", "{: .x }", "{#id}",
         "\n", "\n\n", "    ", "\t", " :", "texte", "Été",
-        "import a from 'b'\n", "---\n", "&amp;", "&#0;", "\x00", "\ufeff", "<h2>", "<p>", "<pre>", "`", "[[x]]", "~~",
+        "import a from 'b'\n", "---\n", "&amp;", "&#0;", "\x00", "\ufeff", "<h2>", "<p>",
+        "<pre>", "`", "[[x]]", "~~",
     ]
 )  # fmt: skip
 SOURCE = st.lists(MARKUP | st.text(max_size=8), max_size=40).map("".join)

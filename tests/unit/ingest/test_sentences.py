@@ -70,6 +70,11 @@ def test_a_line_break_cuts_only_when_the_next_line_opens_something() -> None:
     ]  # fmt: skip
 
 
+def test_a_line_that_was_wrapped_goes_on_even_before_a_capital() -> None:
+    wrapped = "You should have access after your first paycheck. You’ll receive a\nWelcome email."
+    assert sentences(wrapped)[1] == "You’ll receive a\nWelcome email."
+
+
 def test_a_number_alone_is_not_a_sentence() -> None:
     assert sentences("1. Lire. 2. Signer.") == ["1. Lire.", "2. Signer."]
 
