@@ -177,14 +177,15 @@ class SlackApp:
         poster = AsyncWebClient(
             bot_token, base_url=api_url, logger=library_log(), retry_handlers=[]
         )
+        self._people = People(poster, admins=admins)
         self._workers = Workers(
             stores.jobs,
-            SlackDelivery(poster),
+            SlackDelivery(poster, self._people.words),
             handbook.answer,
             questions=stores.questions,
+            words_for=self._people.words,
             answer_workers=answer_workers,
         )
-        self._people = People(poster, admins=admins)
         self._asking = PrivateAsking(
             handbook, stores.private_answers, stores.questions, self._people
         )

@@ -18,8 +18,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import DeliveryDelayed, DeliveryRefused, DeliveryUncertain, SlackDeliveryError
 from bot.slack.feedback_row import variants
+from bot.slack.people import WordsFor
 from bot.slack.rendering import Message, with_notice
-from bot.slack.wording import WORDS, language_of
 from bot.store import Job
 
 log = logging.getLogger(__name__)
@@ -62,10 +62,12 @@ class SlackDelivery:
 
     Args:
         client: With the bot token and without retry handlers: retrying is the queue's work.
+        words_for: Chooses what is said above an outcome that could not stand where it was asked.
     """
 
-    def __init__(self, client: AsyncWebClient) -> None:
+    def __init__(self, client: AsyncWebClient, words_for: WordsFor) -> None:
         self._client = client
+        self._words_for = words_for
 
     async def post(self, job: Job, message: Message) -> Posted:
         """Post the outcome in the thread, or to the person when the place is closed to us.
@@ -84,7 +86,7 @@ class SlackDelivery:
                 "the place is closed: answering in a direct message",
                 extra={"job_id": job.job_id, "reason": refusal.reason},
             )
-        words = WORDS[language_of(job.question or "")]
+        words = await self._words_for(job.user_id, job.question or "")
         moved = with_notice(message, words.moved_here)
         return await self._send(job, moved, channel=job.user_id)
 

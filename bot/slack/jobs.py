@@ -23,8 +23,8 @@ from bot.errors import (
 from bot.records import GroundedAnswer, Outcome, Question
 from bot.slack.delivery import Posted
 from bot.slack.feedback_row import with_feedback
+from bot.slack.people import WordsFor
 from bot.slack.rendering import Message, render, render_notice
-from bot.slack.wording import WORDS, language_of
 from bot.store import (
     ANSWER,
     DELIVER,
@@ -77,6 +77,7 @@ class Workers:
     Args:
         answer: Answers one question; slow, called in a thread.
         questions: Where questions and what answered them are written down.
+        words_for: Chooses the bot's own words around an outcome, by who reads it.
         answer_workers: Questions answered at the same time.
     """
 
@@ -87,10 +88,12 @@ class Workers:
         answer: Answer,
         *,
         questions: QuestionLog,
+        words_for: WordsFor,
         answer_workers: int,
     ) -> None:
         self._store = store
         self._questions = questions
+        self._words_for = words_for
         self._delivery = delivery
         self._answer = answer
         self._answer_workers = answer_workers
@@ -196,7 +199,7 @@ class Workers:
             self._wake[DELIVER].set()
 
     async def _outcome(self, job: Job, question: str) -> tuple[str, Message]:
-        words = WORDS[language_of(question)]
+        words = await self._words_for(job.user_id, question)
         if not question:
             return "help", render_notice(words.help)
         if job.attempts > MAX_ATTEMPTS:
@@ -212,7 +215,7 @@ class Workers:
             # Never an abstention: the handbook may well know.
             log.error("outage: %s", type(error).__name__, extra={"job_id": job.job_id})
             return "outage", render_notice(words.outage)
-        words = WORDS[language_of(question, otherwise=outcome.language)]
+        words = await self._words_for(job.user_id, question, otherwise=outcome.language)
         kind = "answer" if isinstance(outcome, GroundedAnswer) else "abstention"
         await self._unless_down(self._questions.record, _logged(job, question, kind, outcome))
         return kind, with_feedback(render(outcome, words), words, job.job_id)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
+from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import aiohttp
@@ -45,6 +46,14 @@ class Person:
 
 
 UNKNOWN = Person()
+
+
+class WordsFor(Protocol):
+    """Chooses the words to use with somebody; see `People.words`."""
+
+    async def __call__(self, user_id: str, said: str = "", *, otherwise: str = "") -> Words:
+        """Return the words to use with somebody who said this."""
+        ...
 
 
 class People:

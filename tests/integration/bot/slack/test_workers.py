@@ -14,6 +14,7 @@ from bot.errors import DeliveryDelayed, DeliveryRefused, DeliveryUncertain
 from bot.slack.delivery import Posted
 from bot.slack.jobs import GIVE_UP_AFTER_S, Workers
 from bot.slack.rendering import Message
+from bot.slack.wording import FRENCH, Words
 from bot.store import DELIVER, Job, JobState, JobStore, NewJob, QuestionLog, migrate, open_engine
 from tests.slack_running import knows_remote_work
 
@@ -69,6 +70,10 @@ def store(engine: Engine, clock: Clock) -> JobStore:
     return JobStore(engine, lease_s=30, now=clock)
 
 
+async def in_french(_user_id: str, _said: str = "", *, otherwise: str = "") -> Words:
+    return FRENCH
+
+
 @asynccontextmanager
 async def working(store: JobStore, delivery: FakeDelivery) -> AsyncIterator[Workers]:
     workers = Workers(
@@ -76,6 +81,7 @@ async def working(store: JobStore, delivery: FakeDelivery) -> AsyncIterator[Work
         delivery,
         knows_remote_work,
         questions=QuestionLog(store._engine, keep_days=90),
+        words_for=in_french,
         answer_workers=1,
     )
     workers.start()

@@ -1,0 +1,59 @@
+"""What Slack says of people, and for how long it is believed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.control import Sandbox
+from bot.sandbox.server import SandboxServer
+from bot.sandbox.workspace import Role
+from bot.slack.people import KEEP_ROLE_S, KEEP_S, KEEP_UNKNOWN_S, UNKNOWN, People
+from tests.clock import Clock
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with SandboxServer() as sandbox:
+        yield sandbox
+
+
+def people(sandbox: Sandbox, clock: Clock) -> People:
+    client = AsyncWebClient(
+        sandbox.workspace().bot_token, base_url=sandbox.api_url, retry_handlers=[]
+    )
+    return People(client, now=clock)
+
+
+async def test_a_role_that_was_lost_is_noticed_within_a_minute_and_a_locale_within_an_hour(
+    sandbox: Sandbox,
+) -> None:
+    clock = Clock()
+    known, amina = people(sandbox, clock), sandbox.workspace().user("amina")
+    assert await known.is_admin(amina.user_id)
+    assert (await known.get(amina.user_id)).timezone == "Europe/Paris"
+    amina.role, amina.locale = Role.MEMBER, "en-US"
+
+    clock.now += KEEP_ROLE_S - 1
+    assert await known.is_admin(amina.user_id)
+    assert (await known.get(amina.user_id)).locale == "fr-FR"
+    clock.now += 2
+    assert not await known.is_admin(amina.user_id)
+    amina.locale = "fr-FR"
+    assert (await known.get(amina.user_id)).locale == "en-US"
+    clock.now += KEEP_S + 1
+    assert (await known.get(amina.user_id)).locale == "fr-FR"
+
+
+async def test_somebody_unknown_is_asked_about_again_after_a_while(sandbox: Sandbox) -> None:
+    clock = Clock()
+    known, amina = people(sandbox, clock), sandbox.workspace().user("amina")
+    sandbox.fault("users.info", "ratelimited", seconds=30)
+    assert await known.get(amina.user_id) == UNKNOWN
+    assert await known.get(amina.user_id) == UNKNOWN
+    assert len(sandbox.calls("users.info")) == 1
+
+    clock.now += KEEP_UNKNOWN_S + 1
+    assert await known.is_admin(amina.user_id)
