@@ -63,6 +63,7 @@ class BundledEmbedder:
         self._threads = threads or available_cpus()
         self._lock = Lock()
         self._loaded: tuple[int, E5Model] | None = None
+        self._inherited: tuple[int, E5Model] | None = None
         self._failure: str | None = None
 
     @property
@@ -123,6 +124,8 @@ class BundledEmbedder:
             if self._failure is not None:
                 raise EncodingFailed(self._failure)
             if self._loaded is None or self._loaded[0] != os.getpid():
+                # Closing a session waits for its threads: the parent's must outlive this.
+                self._inherited = self._loaded
                 self._loaded = (os.getpid(), self._load())
             return self._loaded[1]
 
