@@ -35,9 +35,7 @@ SIGNALS = (
     "cosine",
     "typed_gap",
     "margin",
-    "interaction",
     "entity_missing",
-    "same_page",
     "same_language",
 )
 MAX_FALSE = 0.2
