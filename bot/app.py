@@ -10,6 +10,7 @@ from bot.answering.answerer import Answerer
 from bot.answering.extractive import ExtractiveGenerator, Generator
 from bot.answering.support import SupportCheck
 from bot.answering.support_model import DEFAULT_MODEL
+from bot.grounding.wording import encoder_closeness
 from bot.records import Outcome, Question
 from bot.retrieval.hybrid import Fusion, HybridRetriever
 from bot.retrieval.query import QueryBuilder
@@ -101,6 +102,7 @@ def _answerer(settings: BotSettings, parts: _Parts, resources: ExitStack | None 
         model or quotes,
         SupportCheck(DEFAULT_MODEL),
         fallback=quotes if model else None,
+        closeness=encoder_closeness(parts.embedder) if parts.embedder else None,
         resources=resources,
     )
 

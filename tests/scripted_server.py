@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,18 +24,22 @@ class Scripted:
 
 @dataclass
 class ScriptedServer:
-    """What is left to play and what was asked. The last answer is played for ever."""
+    """What is left to play and what was asked. The last answer is played for ever.
 
-    script: list[Scripted]
+    An answer may be a function of the request's body.
+    """
+
+    script: list[Scripted | Callable[[Any], Scripted]]
     requests: list[dict[str, Any]] = field(default_factory=list)
     url: str = ""
 
-    def next(self) -> Scripted:
-        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+    def next(self, body: Any) -> Scripted:
+        answer = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        return answer if isinstance(answer, Scripted) else answer(body)
 
 
 @contextmanager
-def scripted_server(*script: Scripted) -> Iterator[ScriptedServer]:
+def scripted_server(*script: Scripted | Callable[[Any], Scripted]) -> Iterator[ScriptedServer]:
     """Serve a script; yields the server with its base `url` (ends in /v1)."""
     state = ScriptedServer(list(script))
 
@@ -44,7 +48,7 @@ def scripted_server(*script: Scripted) -> Iterator[ScriptedServer]:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length) or b"null")
             state.requests.append({"path": self.path, "body": body, "headers": dict(self.headers)})
-            answer = state.next()
+            answer = state.next(body)
             time.sleep(answer.delay_s)
             text = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
             payload = text.encode()

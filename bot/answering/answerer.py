@@ -19,6 +19,7 @@ from bot.answering.support import Support, SupportCheck, SupportDecision, hard_r
 from bot.answering.writing import Writer
 from bot.errors import AnswerUnavailable
 from bot.grounding.verifier import Verification, verify
+from bot.grounding.wording import Closeness
 from bot.records import (
     Abstention,
     AbstentionReason,
@@ -91,6 +92,7 @@ class Answerer:
         support: SupportCheck,
         *,
         fallback: Generator | None = None,
+        closeness: Closeness | None = None,
         top_k: int = DEFAULT_TOP_K,
         resources: AbstractContextManager[object] | None = None,
     ) -> None:
@@ -101,6 +103,7 @@ class Answerer:
             generator: Drafts from them.
             support: Decides last whether the draft is shown.
             fallback: Takes over when the generator's model is down, and the outcome says so.
+            closeness: Compares a sentence with a quote in another language.
             top_k: Passages retrieved.
             resources: Closed with the answerer.
         """
@@ -108,6 +111,7 @@ class Answerer:
         self._generator = generator
         self._support = support
         self._fallback = fallback
+        self._closeness = closeness
         self._top_k = top_k
         self._resources = ExitStack()
         if resources is not None:
@@ -191,7 +195,12 @@ class Answerer:
         return Attempt(draft, verification, decision, self._generator.name)
 
     def _verify(self, draft: Draft, retrieval: Retrieval) -> Verification:
-        return verify(draft, retrieval.passages)
+        return verify(
+            draft,
+            retrieval.passages,
+            question=retrieval.query.text,
+            closeness=self._closeness,
+        )
 
     def close(self) -> None:
         """Let go of the index."""

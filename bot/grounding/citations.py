@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.records import Citation, DraftClaim, Passage, QuoteNotFoundError
+from bot.grounding.quotes import locate
+from bot.records import Citation, DraftClaim, Passage, QuoteNotFoundError, collapse
 
 MIN_QUOTE_CHARS = 3
 """A shorter quote ("a", "30") stands in almost any passage and supports nothing."""
@@ -16,6 +17,9 @@ class CitationRejected(Exception):  # noqa: N818 - a verdict on a draft, not a f
 
 def cite(claim: DraftClaim, passages: Mapping[str, Passage]) -> Citation:
     """Find the passage a claim rests on.
+
+    The citation has the page's own characters, even where the claim's quote differs from them in
+    white space, case or quotation marks.
 
     Args:
         claim: As drafted.
@@ -30,6 +34,18 @@ def cite(claim: DraftClaim, passages: Mapping[str, Passage]) -> Citation:
     if sum(character.isalnum() for character in claim.quote) < MIN_QUOTE_CHARS:
         raise CitationRejected("the quote is too short to support anything")
     try:
-        return Citation(passage, claim.quote, claim.lead_in)
+        return Citation(passage, _verbatim(claim.quote, passage), claim.lead_in)
     except QuoteNotFoundError as error:
         raise CitationRejected("the quote does not stand in the cited passage") from error
+
+
+def _verbatim(quote: str, passage: Passage) -> str:
+    """Return the page's words for a quote, or the quote itself where it is not found."""
+    for text in (passage.chunk.text, passage.chunk.context):
+        if collapse(quote) in collapse(text):
+            return quote
+        spans = locate(quote, text)
+        if spans:
+            start, end = spans[0]
+            return text[start:end]
+    return quote

@@ -1,14 +1,43 @@
-"""The gate: what a draft says is shown only where its passage says it. Pure."""
+"""The gate: what a draft says is shown only where its passage says it. Pure but for the encoder.
+
+Rules in order, each with a reason for `explain`: the citation (a quote that stands in a retrieved
+passage); hidden, foreign or live characters; text that gives orders; facts; names; the language;
+opposites and left-out limits; how much of the sentence the quote says. What a quote says is looked
+for in its whole sentences, never in the rest of the passage.
+"""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bot.grounding.characters import foreign_characters, hidden_characters, live_markup
 from bot.grounding.citations import CitationRejected, cite
-from bot.records import Claim, Draft, DraftClaim, Passage
+from bot.grounding.fact_rules import unsupported_facts
+from bot.grounding.facts import read_facts
+from bot.grounding.injection import addresses_the_assistant
+from bot.grounding.polarity import contradictions
+from bot.grounding.scope import MAX_PLACES, Scope, scope_of
+from bot.grounding.wording import (
+    LANGUAGES,
+    MIN_CLOSENESS,
+    MIN_COVERAGE,
+    MIN_QUOTED,
+    Closeness,
+    Words,
+    content_stems,
+    coverage,
+    sentence_language,
+    unknown_names,
+)
+from bot.records import Citation, Claim, Draft, DraftClaim, Passage, collapse
+from bot.retrieval.query import question_language
+
+MAX_CLAIMS = 20
+"""More claims than this are no answer; the rest is refused unread."""
+
+MAX_SENTENCE_CHARS = 1_000
+"""A longer sentence is no single claim, and would only cost time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,99 +56,132 @@ class Verification:
     rejected: tuple[RejectedClaim, ...]
 
 
-def verify(draft: Draft, passages: Sequence[Passage]) -> Verification:
+def verify(
+    draft: Draft,
+    passages: Sequence[Passage],
+    *,
+    question: str = "",
+    closeness: Closeness | None = None,
+) -> Verification:
     """Check every claim of a draft.
 
-    A claim passes when its quote stands, white space aside, in one of the retrieved passages, the
-    one it names, and when every number, date, amount, e-mail address and link of its sentence
-    stands in that passage too.
+    A sentence that is its own quote, after what introduces it, only has to be citable.
 
     Args:
         draft: Unverified.
         passages: Those retrieved for this question and visible to its audience.
+        question: Its words and names need no passage; its numbers do.
+        closeness: Compares a sentence with a quote in another language; without it such a
+            sentence is checked for facts, names and negations alone.
     """
     by_id = {passage.chunk.chunk_id: passage for passage in passages}
     claims: list[Claim] = []
     rejected: list[RejectedClaim] = []
-    for claim in draft.claims:
-        try:
-            citation = cite(claim, by_id)
-        except CitationRejected as verdict:
-            rejected.append(RejectedClaim(claim, str(verdict)))
-            continue
-        unsupported = unsupported_facts(claim.sentence, citation.passage)
-        if unsupported or not claim.sentence.strip():
-            missing = ", ".join(sorted(unsupported)) or "an empty sentence"
-            rejected.append(RejectedClaim(claim, f"not in the cited passage: {missing}"))
-            continue
-        claims.append(Claim(claim.sentence, citation))
+    said: set[str] = set()
+    for position, claim in enumerate(draft.claims):
+        reason = "one claim too many" if position >= MAX_CLAIMS else None
+        if reason is None and collapse(claim.sentence) in said:
+            reason = "says the same as an earlier claim"
+        if reason is None:
+            verdict = _check(claim, by_id, question, closeness)
+            if isinstance(verdict, Claim):
+                claims.append(verdict)
+                said.add(collapse(claim.sentence))
+                continue
+            reason = verdict
+        rejected.append(RejectedClaim(claim, reason))
     return Verification(tuple(claims), tuple(rejected))
 
 
-def unsupported_facts(sentence: str, passage: Passage) -> frozenset[str]:
-    """Return the checkable facts of a sentence that its passage does not hold."""
-    chunk = passage.chunk
-    contexts = dict.fromkeys(unit.context for unit in chunk.units)
-    source = "\n".join((chunk.title, *chunk.heading_path, chunk.context, *contexts, chunk.text))
-    return facts(sentence) - facts(source)
+def _check(
+    claim: DraftClaim,
+    passages: dict[str, Passage],
+    question: str,
+    closeness: Closeness | None,
+) -> Claim | str:
+    """Return the claim with its citation, or why it may not be shown."""
+    if not claim.sentence.strip():
+        return "an empty sentence"
+    try:
+        citation = cite(claim, passages)
+    except CitationRejected as verdict:
+        return str(verdict)
+    scope = scope_of(citation)
+    question = "" if addresses_the_assistant(question) else question
+    if addresses_the_assistant(f"{scope.before}\n{scope.said}"):
+        return "the quote stands in text that gives orders to the assistant"
+    if not is_verbatim(claim.sentence, citation):
+        reason = next(_objections(claim.sentence, citation, scope, question, closeness), None)
+        if reason is not None:
+            return reason
+    return Claim(claim.sentence, citation)
 
 
-_LINK = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'»)\]]+", re.IGNORECASE)
-_EMAIL = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
-_NUMBER = re.compile(
-    r"[^\W_]*\d(?:[^\W_]|[.,:/'’\-\u2010-\u2015](?=\d)|[ \u00a0\u202f](?=\d{3}(?!\d)))*"
-)
-_GROUPING = re.compile(r"(?<=\d)[ \u00a0\u202f'’,.](?=\d{3}(?!\d))")
-_WITH_UNIT = re.compile(
-    r"(\d+(?:[.,:/\-]\d+)*)"
-    r"(?:h|hrs?|min|mn|s|j|d|k|m|km|cm|mm|k?eur|usd|[kmgt][bo]|k?g|x|e|er|ere|eme|ème|st|nd|rd|th"
-    r"|am|pm|ans?|jours?|mois|days?|weeks?|months?|years?|heures?|hours?)"
-)
-_INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
-_SPELLED = {
-    word: str(value)
-    for value, words in {
-        2: "deux two", 3: "trois three", 4: "quatre four", 5: "cinq five", 6: "six",
-        7: "sept seven", 8: "huit eight", 9: "neuf nine", 10: "dix ten", 11: "onze eleven",
-        12: "douze twelve", 13: "treize thirteen", 14: "quatorze fourteen",
-        15: "quinze fifteen", 16: "seize sixteen", 20: "vingt twenty", 30: "trente thirty",
-        40: "quarante forty", 50: "cinquante fifty", 60: "soixante sixty",
-        100: "cent hundred", 1000: "mille thousand",
-    }.items()
-    for word in words.split()
-}  # fmt: skip
-_SPELLED_WORD = re.compile(rf"\b(?:{'|'.join(_SPELLED)})\b", re.IGNORECASE)
+def is_verbatim(sentence: str, citation: Citation) -> bool:
+    """Tell whether a sentence is its quote, white space aside, after what introduces it."""
+    alone, introduced = citation.quote, f"{citation.lead_in}\n{citation.quote}"
+    return collapse(sentence) in (collapse(alone), collapse(introduced))
 
 
-def facts(text: str) -> frozenset[str]:
-    """Return the numbers, dates, amounts, e-mail addresses and links of a text, normalised.
-
-    Digits of any script count as digits, thousands separators are dropped, a number glued
-    to its unit counts without it ("24h" is 24), and small numbers in words count as numbers ("deux"
-    is 2). "1O0" with a letter O is not 100.
-    """
-    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
-    links = [match.rstrip(".,;:!?").casefold() for match in _LINK.findall(plain)]
-    emails = [match.rstrip(".").casefold() for match in _EMAIL.findall(plain)]
-    rest = _EMAIL.sub(" ", _LINK.sub(" ", plain))
-    numbers: set[str] = set()
-    for match in _NUMBER.findall(rest):
-        number = _GROUPING.sub("", match).translate(_ASCII_DIGITS).casefold()
-        with_unit = _WITH_UNIT.fullmatch(number)
-        numbers.add(with_unit[1] if with_unit else number)
-    numbers.update(_SPELLED[word.casefold()] for word in _SPELLED_WORD.findall(rest))
-    return frozenset((*links, *emails, *numbers))
-
-
-class _AsciiDigits(dict[int, str]):
-    """Maps any decimal digit to its ASCII form."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        value = unicodedata.decimal(character, None)
-        mapped = character if value is None else str(value)
-        self[code] = mapped
-        return mapped
+def _objections(
+    sentence: str,
+    citation: Citation,
+    scope: Scope,
+    question: str,
+    closeness: Closeness | None,
+) -> Iterator[str]:
+    """Yield why a sentence is not what its quote says, the cheapest checks first."""
+    if len(sentence) > MAX_SENTENCE_CHARS:
+        yield "too long for one sentence"
+        return
+    if scope.places > MAX_PLACES:
+        yield "the quote stands in too many places to say which one is meant"
+    yield from _character_objections(sentence, f"{scope.known}\n{question}")
+    if addresses_the_assistant(sentence):
+        yield "gives orders to the assistant"
+    head = "" if addresses_the_assistant(scope.head) else scope.head
+    yield from unsupported_facts(sentence, said=scope.said, head=head, passage=scope.passage)
+    yield from _wording_objections(sentence, citation, scope, head, question, closeness)
 
 
-_ASCII_DIGITS = _AsciiDigits()
+def _character_objections(sentence: str, known: str) -> Iterator[str]:
+    if found := hidden_characters(sentence):
+        yield f"has invisible characters: {', '.join(found)}"
+    if found := foreign_characters(sentence, known):
+        yield f"has characters that the passage does not have: {', '.join(found)}"
+    if found := live_markup(sentence, known):
+        yield f"has markup: {', '.join(found)}"
+
+
+def _wording_objections(
+    sentence: str,
+    citation: Citation,
+    scope: Scope,
+    head: str,
+    question: str,
+    closeness: Closeness | None,
+) -> Iterator[str]:
+    theirs = citation.passage.chunk.language
+    mine = sentence_language(sentence, theirs)
+    asked = question_language(question)
+    if asked in LANGUAGES and mine in LANGUAGES and mine != asked:
+        yield f"is written in {mine}, and the question in {asked}"
+    same = mine == theirs or theirs not in LANGUAGES
+    everything = Words.of(f"{head}\n{scope.passage}\n{question}", theirs)
+    if names := unknown_names(sentence, everything, same_language=same):
+        yield f"names what the passage does not: {', '.join(names)}"
+    yield from contradictions(sentence, scope.said, stems=content_stems if same else None)
+    if same:
+        alone = coverage(sentence, Words.of(scope.said, theirs))
+        share = coverage(sentence, Words.of(f"{head}\n{scope.said}\n{question}", theirs))
+        if alone is None or share is None:
+            # "Oui, 4 jours." has no word to cover: its facts, checked before, must carry it.
+            facts = read_facts(sentence)
+            if not (facts.quantities or facts.dates or any(facts.marks.values())):
+                yield "says nothing that can be checked"
+        elif alone < MIN_QUOTED or share < MIN_COVERAGE:
+            yield f"the quote has {alone:.0%} of its words, with headings and question {share:.0%}"
+    elif closeness is not None:
+        cosine = closeness(sentence, f"{head}\n{scope.said}")
+        if cosine is not None and cosine < MIN_CLOSENESS:
+            yield f"is not close enough to the quote: {cosine:.2f}"

@@ -133,8 +133,10 @@ def test_a_refusal_that_names_nothing_left_to_give_up_is_an_outage():
 
 
 def test_threads_learn_the_same_dialect():
-    script = (REFUSED_LIMIT, REFUSED_LIMIT, REFUSED_LIMIT, Scripted(body=completion(reply())))
-    with scripted_server(*script) as server, ThreadPoolExecutor(3) as threads:
+    def reasoning(body: dict[str, Any]) -> Scripted:
+        return REFUSED_LIMIT if "max_tokens" in body else Scripted(body=completion(reply()))
+
+    with scripted_server(reasoning) as server, ThreadPoolExecutor(3) as threads:
         model = generator(server)
         drafts = [threads.submit(model.draft, QUERY, [PASSAGE]) for _ in range(6)]
         assert [draft.result().claims for draft in drafts] == [()] * 6

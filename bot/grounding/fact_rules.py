@@ -1,0 +1,97 @@
+"""Compares the facts of a sentence with those of the text it rests on. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.grounding.bounds import Bound, limit_words
+from bot.grounding.facts import Date, Facts, Quantity, read_facts
+from ingest import fold
+
+
+def unsupported_facts(sentence: str, *, said: str, head: str, passage: str) -> Iterator[str]:
+    """Yield what a sentence states as a fact and its quote does not, one reason each.
+
+    Numbers, dates, codes and addresses must stand in the quoted sentences; a year, a bare number
+    or a date may also stand in the headings, and a link anywhere in the passage.
+
+    Args:
+        sentence: Of the claim.
+        said: The quoted sentences, whole.
+        head: Title and headings.
+        passage: All the text of the passage.
+    """
+    mine = read_facts(sentence)
+    theirs, above = read_facts(said, articles=True), read_facts(head, articles=True)
+    for quantity in mine.quantities:
+        yield from _quantity(quantity, theirs, above)
+    yield from _limits(mine, theirs, fold(sentence), fold(said))
+    for date in mine.dates:
+        if not _date_is_known(date, theirs, above):
+            yield f"the date {date.written} is not in the quoted sentence"
+    anywhere = read_facts(passage).marks
+    for kind, values in mine.marks.items():
+        known = theirs.marks.get(kind, frozenset()) | above.marks.get(kind, frozenset())
+        if kind == "link":
+            known |= anywhere.get(kind, frozenset())
+        if kind in ("weekday", "month"):
+            if values - known:
+                yield f"a {kind} that is not in the quoted sentence"
+        else:
+            yield from (
+                f"the {kind} {value} is not in the quoted sentence" for value in values - known
+            )
+
+
+def _quantity(quantity: Quantity, theirs: Facts, above: Facts) -> Iterator[str]:
+    if quantity.is_year and int(quantity.value) in theirs.years | above.years:
+        return
+    equal = [other for other in theirs.quantities if _is_supported(quantity, other, theirs, above)]
+    if not quantity.unit:
+        equal += [other for other in above.quantities if quantity.value == other.value]
+    if not equal:
+        yield f"{quantity.written} is not in the quoted sentence"
+    elif quantity.word and all(other.word != quantity.word for other in equal):
+        counted = [o.written for o in theirs.quantities if o.word == quantity.word]
+        if counted:
+            yield f"the quote counts {counted[0]} {quantity.word}, not {quantity.written}"
+
+
+def _limits(mine: Facts, theirs: Facts, sentence: str, said: str) -> Iterator[str]:
+    """Compare how often each number stands with a limit and without one."""
+    amounts = {(q.value, q.unit): q for q in mine.quantities}
+    for value, unit in amounts:
+        written = amounts[value, unit].written
+        own = [q.bound for q in mine.quantities if (q.value, q.unit) == (value, unit)]
+        others = [q.bound for q in theirs.quantities if q.value == value]
+        for bound in Bound:
+            if own.count(bound) > others.count(bound) and not (
+                None in others and limit_words(bound, said)
+            ):
+                yield f"the quote does not have {written} with “{bound}”"
+            dropped = others.count(bound) and own.count(None) > others.count(None)
+            if dropped and limit_words(bound, sentence) < limit_words(bound, said):
+                yield f"the quote has {written} with “{bound}”"
+
+
+def _is_supported(mine: Quantity, other: Quantity, theirs: Facts, above: Facts) -> bool:
+    if mine.counts_as(other):
+        return True
+    if mine.value != other.value:
+        return False
+    if not mine.unit:
+        return not mine.word or not other.unit or _says_unit(mine.word, other)
+    return not other.unit and mine.unit in theirs.units | above.units
+
+
+def _says_unit(word: str, other: Quantity) -> bool:
+    """Tell whether the word after a bare number could be about the other's unit: it may not."""
+    return word in other.written
+
+
+def _date_is_known(date: Date, theirs: Facts, above: Facts) -> bool:
+    known = (*theirs.dates, *above.dates)
+    if any(date.within(other) for other in known):
+        return True
+    years = theirs.years | above.years
+    return bool(date.years & years) and any(date.without_year().within(o) for o in known)

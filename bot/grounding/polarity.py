@@ -1,0 +1,140 @@
+"""Catches sentences that say the opposite of their quote, or leave out its exception. Pure.
+
+Works on the words that turn a meaning round, in French and in English: negations, words that
+forbid, exceptions, and pairs of opposites. It does not understand sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.grounding.opposites import OPPOSITES
+from ingest import fold
+
+Stems = Callable[[str], frozenset[str]]
+"""Gives the stems of the content words of a text."""
+
+_NEUTRAL = re.compile(
+    r"\b(?:not only|non seulement|pas seulement|but not limited to"
+    r"|(?:do not|don't|n'|ne) ?hesit\w*(?: pas)?"
+    r"|(?:no|not|pas) (?:later|more|less|longer|fewer|plus|moins)(?: tard)?(?: than| de| que)?"
+    r"|(?:ne |n'|do not |don't )?(?:oubli\w+|forget)(?: pas)?|whether or not|sans doute|no\.? ?\d+"
+    r"|(?:not |ne )?(?:exceed\w*|depass\w+|exced\w+)(?: pas)?|et non|n'importe|pas a pas)\b"
+)
+_ONLY = re.compile(r"\bn(?:e |')(?:\S+ ){1,4}?qu(?:e |')")
+_NOT = re.compile(
+    r"\b(?:pas|jamais|aucune?s?|nullement|rien|ni|non|sans|not|cannot|never|no|none|nor|neither"
+    r"|without|nothing|nobody|no one)\b|n't\b|\bn(?:e |')(?:\S+ ){1,3}?plus\b"
+)
+_AGAINST = re.compile(
+    r"\b(?:interdi\w*|prohib\w*|forbid\w*|impossib\w*|exclu[est]\w*|exclude[sd]?|illegal\w*"
+    r"|illicite\w*"
+    r"|unlawful\w*|refus\w*|denied|denies|ineligib\w*|unable|dispense\w*|exempt\w*|unpaid|facultati\w*"
+    r"|optional\w*|inutile\w*|unnecessary|unauthori[sz]ed|disallow\w*|incompatible\w*)\b"
+)
+_EXCEPTION = re.compile(
+    r"\b(?:sauf|excepte\w*|hormis|a l'exception|a moins que?|except\w*|unless|other than|excluding"
+    r"|sous reserve|a (?:la )?condition|provided that|subject to|only if|uniquement si)\b"
+)
+_CLAUSE = re.compile(
+    r"[.;:!?\n()|]|, |,? (?:mais|but|however|toutefois|cependant|tandis que|whereas)\b"
+)
+_SENTENCE = re.compile(r"(?<!\.\.)[.;!?\n|](?:\s|$)")
+_ANSWER_WORD = re.compile(r"^\W*(?:oui|non|yes|no)\b[\s,.:;!—-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    stems: frozenset[str]
+    negated: bool
+
+
+def contradictions(sentence: str, said: str, *, stems: Stems | None) -> tuple[str, ...]:
+    """Return why a sentence seems to turn its quote round; empty when it does not.
+
+    Args:
+        sentence: Of the claim.
+        said: The quoted sentences, whole.
+        stems: Of content words, comparable between the two texts; None when they are in different
+            languages: then only what holds for all of `said` is judged.
+    """
+    mine, theirs = _ANSWER_WORD.sub("", fold(sentence)), fold(said)
+    reasons = [
+        f"says the other of {name}"
+        for name, one, other in OPPOSITES
+        if _swapped(mine, theirs, one, other) or _swapped(mine, theirs, other, one)
+    ]
+    if stems is None:
+        reasons.extend(_negation_across(mine, theirs))
+    else:
+        reasons.extend(_negation(_clauses(mine, stems), _clauses(theirs, stems)))
+        reasons.extend(_exception(mine, theirs, stems))
+    return tuple(reasons)
+
+
+def _swapped(mine: str, theirs: str, side: re.Pattern[str], other: re.Pattern[str]) -> bool:
+    """Tell whether words of one side have come where words of the other stood."""
+    gained = len(side.findall(mine)) > len(side.findall(theirs))
+    return gained and len(other.findall(mine)) < len(other.findall(theirs))
+
+
+def _is_negated(clause: str) -> bool:
+    """Tell whether a clause is negative, two negations making a positive."""
+    plain = _ONLY.sub(" ", _NEUTRAL.sub(" ", clause))
+    return bool(_NOT.search(plain)) != bool(_AGAINST.search(plain))
+
+
+def _clauses(folded: str, stems: Stems) -> list[_Clause]:
+    parts = (part for part in _CLAUSE.split(folded) if part and part.strip())
+    return [_Clause(stems(part), _is_negated(part)) for part in parts]
+
+
+_MOST_OF_A_CLAUSE = 0.6
+_LITTLE = 0.2
+"""Shares of content words: enough to be about the same thing, too little to mention it."""
+
+
+def _negation(mine: Sequence[_Clause], theirs: Sequence[_Clause]) -> list[str]:
+    """Compare each clause with the one of the other text that it shares most words with."""
+    reasons = []
+    for clause in mine:
+        if not clause.stems:
+            continue
+        best = max((len(clause.stems & other.stems) for other in theirs), default=0)
+        closest = [other for other in theirs if len(clause.stems & other.stems) == best]
+        if clause.negated and not any(other.negated for other in (closest if best else theirs)):
+            reasons.append("denies what the quote says")
+        elif not clause.negated and best and all(other.negated for other in closest):
+            share = best / min(len(clause.stems), *(len(o.stems) for o in closest))
+            if share >= _MOST_OF_A_CLAUSE:
+                reasons.append("leaves out a negation of the quote")
+    return reasons
+
+
+def _negation_across(mine: str, theirs: str) -> list[str]:
+    if _is_negated(mine) and not (_NOT.search(theirs) or _AGAINST.search(theirs)):
+        return ["denies what the quote says"]
+    units = [part for part in _SENTENCE.split(theirs) if part.strip()]
+    everywhere = bool(units) and all(_is_negated(part) for part in units)
+    if everywhere and not (_NOT.search(mine) or _AGAINST.search(mine) or _EXCEPTION.search(mine)):
+        return ["leaves out a negation of the quote"]
+    return []
+
+
+def _exception(mine: str, theirs: str, stems: Stems) -> list[str]:
+    """Tell whether a sentence repeats a rule and is silent about its exception."""
+    words = stems(mine)
+    missing = len(_EXCEPTION.findall(theirs)) - len(_EXCEPTION.findall(mine))
+    if missing <= 0 or not words:
+        return []
+    for part in _SENTENCE.split(theirs):
+        for found in _EXCEPTION.finditer(part):
+            rule, exception = stems(part[: found.start()]), stems(part[found.end() :])
+            kept = len(words & exception - rule)
+            if len(words & rule) >= _MOST_OF_A_CLAUSE * len(words) and kept <= _LITTLE * len(
+                exception - rule
+            ):
+                return [f"leaves out the exception ({found.group()} …)"]
+    return []

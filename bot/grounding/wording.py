@@ -1,0 +1,141 @@
+"""How much of a sentence its quote says: names, content words, and meaning across languages."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.grounding.facts import is_fact_word
+from bot.retrieval.coverage import IndexedForms
+from bot.retrieval.query import question_language
+from ingest import Embedder, EncodingFailed, analyze_query, fold
+
+Closeness = Callable[[str, str], float | None]
+"""Cosine of two texts in [-1, 1], or None when the encoder is not to be had."""
+
+LANGUAGES = ("fr", "en")
+
+MIN_QUOTED = 0.4
+"""Share of a sentence's content words that the quoted sentences alone hold (same source)."""
+
+MIN_COVERAGE = 0.7
+"""Share of a sentence's content words that quote, headings and question hold. Source:
+docs/grounding.md, the value that drops most invented sentences at 3 % of faithful ones."""
+
+MIN_CLOSENESS = 0.84
+"""Cosine of a sentence and the quote it translates, for the bundled encoder (same source)."""
+
+_NAME = re.compile(
+    r"(?<![\w'’.@/-])(?:[dlnsmtjcDLNSMTJC]['’]|[Qq]u['’])?"
+    r"([A-ZÀ-ÖØ-Þ][\w&]*(?:[-.’'][A-ZÀ-ÖØ-Þ][\w&]*)*)"
+)
+_START = re.compile(r"(?:^|[.!?…:;]\s+|\n\s*|[«\"“(]\s*|^[-*•]\s+|^\d+[.)]\s+)(?=\W*[A-ZÀ-ÖØ-Þ])")
+_COGNATE = 0.72
+_NAMES_ABROAD_TEXT = """
+    rh/hr drh/hrd ue/eu tva/vat ti/it si/it pdg/ceo daf/cfo allemagne/germany espagne/spain
+    royaume/kingdom unis/united etats/states londres/london suisse/switzerland pays/netherlands
+    grece/greece japon/japan chine/china coree/korea noel/christmas paques/easter
+    gouvernement/government ecosse/scotland galles/wales
+"""
+_NAMES_ABROAD = tuple(frozenset(pair.split("/")) for pair in _NAMES_ABROAD_TEXT.split())
+_CALENDAR_TEXT = """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june
+    july august september october november december lundi mardi mercredi jeudi vendredi samedi
+    dimanche eur usd gbp cad chf am pm i i'm i'll
+"""
+_CALENDAR = frozenset(_CALENDAR_TEXT.split())
+"""Capitalised words that are no names; days, months and currencies are checked as facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Analysed text that sentences are compared with, in one language or unknown."""
+
+    forms: IndexedForms
+    text: str
+
+    @classmethod
+    def of(cls, text: str, language: str) -> Words:
+        """Analyse a text as ingest does."""
+        return cls(IndexedForms.of(text, language), fold(text))
+
+
+def sentence_language(sentence: str, passage_language: str) -> str:
+    """Return "fr" or "en", or the passage's language where function words do not decide."""
+    found = question_language(sentence)
+    return found if found in LANGUAGES else passage_language
+
+
+def proper_names(sentence: str) -> tuple[str, ...]:
+    """Return the capitalised words that do not open a sentence, and acronyms anywhere."""
+    starts = {match.end() for match in _START.finditer(sentence)} | {0}
+    shouted = not any(character.islower() for character in sentence)
+    names = []
+    for match in _NAME.finditer(sentence):
+        name = match[1]
+        opens = match.start() in starts and not (len(name) > 1 and name.isupper())
+        if not opens and not shouted and fold(name) not in _CALENDAR:
+            names.append(name)
+    return tuple(dict.fromkeys(names))
+
+
+def unknown_names(sentence: str, known: Words, *, same_language: bool) -> tuple[str, ...]:
+    """Return the proper names of a sentence that neither its passage nor the question has."""
+    return tuple(
+        name
+        for name in proper_names(sentence)
+        if not _is_known(name, known, same_language=same_language)
+    )
+
+
+def _is_known(name: str, known: Words, *, same_language: bool) -> bool:
+    folded = fold(name)
+    stem = folded.removesuffix("s")
+    if re.search(rf"(?<!\w)(?:{re.escape(folded)}|{re.escape(stem)})s?(?!\w)", known.text):
+        return True
+    if same_language:
+        return False
+    terms = known.forms.terms
+    return any(bool(terms & (pair - {folded})) for pair in _NAMES_ABROAD if folded in pair) or bool(
+        difflib.get_close_matches(folded, terms, n=1, cutoff=_COGNATE)
+    )
+
+
+def coverage(sentence: str, known: Words) -> float | None:
+    """Return the share of a sentence's content words that a text holds; None without any.
+
+    Numbers, units and dates are left out: they are facts, and checked as such.
+    """
+    words = [w for w in analyze_query(sentence).words if not _is_checked_elsewhere(w.folded)]
+    if not words:
+        return None
+    return sum(known.forms.hold(word) for word in words) / len(words)
+
+
+_ANSWERS = frozenset(("oui", "non", "yes", "no"))
+
+
+def _is_checked_elsewhere(word: str) -> bool:
+    return word in _ANSWERS or any(c.isdigit() for c in word) or is_fact_word(word)
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """Return one stem for each content word of a text, in French and in English."""
+    return frozenset("/".join(w.stems) for w in analyze_query(text).words if not w.folded.isdigit())
+
+
+def encoder_closeness(embedder: Embedder) -> Closeness:
+    """Compare texts with an encoder; it being down is no reason to refuse a sentence."""
+
+    def closeness(one: str, other: str) -> float | None:
+        try:
+            a, b = embedder.embed_passages([one, other])
+        except EncodingFailed:
+            return None
+        return float(np.dot(a, b))
+
+    return closeness
