@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.answering.question_types import AnswerType, asked_types, type_share
+from bot.grounding.injection import addresses_the_assistant
 from bot.records import Draft, DraftClaim, Passage, collapse
 from bot.retrieval.coverage import IndexedForms, idf_coverage
 from bot.retrieval.query import Query
@@ -254,6 +255,8 @@ def score_units(
         for passage in passages
         for index, unit in enumerate(passage.chunk.units)
         if unit.kind is not UnitKind.HEADING
+        # What gives orders to an assistant answers nobody, and the gate would drop the window.
+        and not addresses_the_assistant(passage.chunk.text[unit.start : unit.end])
     ]
     scored.sort(key=lambda u: (-u.score, u.passage.rank, u.index))
     return scored
