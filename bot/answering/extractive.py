@@ -362,7 +362,7 @@ def _is_newer(a: Window, b: Window) -> bool:
         return chunk_b.outdated
     years_a, years_b = _YEAR.findall(chunk_a.title), _YEAR.findall(chunk_b.title)
     if years_a and years_b:
-        return max(years_a) > max(years_b)
+        return max(map(int, years_a)) > max(map(int, years_b))
     if chunk_a.modified_at is None or chunk_b.modified_at is None:
         return False
     return chunk_a.modified_at > chunk_b.modified_at
