@@ -151,7 +151,8 @@ def _header() -> str:
     return (
         "# Speed\n\n"
         f"Written by `make bench` on {datetime.now(UTC):%Y-%m-%d}, commit {commit},"
-        f" {os.cpu_count()} cores, Python {platform.python_version()}. Compare ratios; seconds depend on the machine.\n\n"
+        f" {os.cpu_count()} cores, Python {platform.python_version()}."
+        " Compare ratios; seconds depend on the machine.\n\n"
     )
 
 
