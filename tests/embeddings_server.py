@@ -107,7 +107,7 @@ def failing(status: int, message: str = "no") -> Step:
     """Answer with an error, to be tried again at once where it may be."""
 
     def step(body: dict[str, Any]) -> Answer:
-        return as_json({"error": {"message": message}}, status=status, headers={"retry-after": "0"})
+        return as_json({"error": {"message": message}}, status=status, headers={"retry-after-ms": "1"})
 
     return step
 

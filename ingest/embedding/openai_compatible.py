@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -28,8 +29,11 @@ _CHARS_PER_TOKEN = 3
 _MIN_SHORTENED_CHARS = 1000
 """A text refused at this length is not refused for its length: models read 512 tokens or more."""
 
-_TOO_LARGE = (400, 413, 422)
-"""How endpoints refuse an input longer than their model reads."""
+_REFUSED_INPUT = (400, 413, 422)
+"""How endpoints refuse an input, one longer than their model reads among others."""
+
+_TOO_LARGE = re.compile(r"too (?:large|long)|exceed", re.IGNORECASE)
+"""What llama.cpp says of such an input under the status 500."""
 
 
 class OpenAICompatibleEmbedder:
@@ -119,13 +123,10 @@ class OpenAICompatibleEmbedder:
                 model=self._model, input=inputs, encoding_format="float"
             )
         except openai.APIStatusError as exc:
-            if exc.status_code in _TOO_LARGE and len(inputs) > 1:
-                middle = len(inputs) // 2
-                halves = (inputs[:middle], inputs[middle:])
-                return np.concatenate([self._request(half, kind) for half in halves])
-            if exc.status_code in _TOO_LARGE and len(inputs[0]) > _MIN_SHORTENED_CHARS:
-                return self._request([inputs[0][: len(inputs[0]) // 2]], kind)
-            raise EncodingFailed(self._refusal(exc.status_code)) from exc
+            halves = _halved(inputs) if _may_be_too_large(exc) else []
+            if not halves:
+                raise EncodingFailed(self._refusal(exc.status_code)) from exc
+            return np.concatenate([self._request(half, kind) for half in halves])
         except openai.APITimeoutError as exc:
             raise EncodingFailed(f"the embeddings endpoint {self._host} takes too long") from exc
         except openai.OpenAIError as exc:
@@ -180,3 +181,17 @@ class OpenAICompatibleEmbedder:
 
     def _nonsense(self, what: str) -> str:
         return f"the embeddings endpoint {self._host} {what}: check OPENAI_BASE_URL"
+
+
+def _may_be_too_large(error: openai.APIStatusError) -> bool:
+    return error.status_code in _REFUSED_INPUT or bool(_TOO_LARGE.search(error.message))
+
+
+def _halved(inputs: list[str]) -> list[list[str]]:
+    """Return what to ask for instead: two halves of a batch, or the first half of a long text."""
+    if len(inputs) > 1:
+        middle = len(inputs) // 2
+        return [inputs[:middle], inputs[middle:]]
+    if len(inputs[0]) > _MIN_SHORTENED_CHARS:
+        return [[inputs[0][: len(inputs[0]) // 2]]]
+    return []

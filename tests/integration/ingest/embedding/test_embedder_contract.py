@@ -60,7 +60,9 @@ def test_any_text_can_be_a_question(bundled, text):
 
 
 def test_a_text_has_the_same_vector_in_any_batch_and_at_any_place(embedder, real_texts):
-    texts = [" ".join(text.split()[: 3 + number // 2]) for number, text in enumerate(real_texts[:32])]
+    texts = [
+        " ".join(text.split()[: 3 + number // 2]) for number, text in enumerate(real_texts[:32])
+    ]
     together = embedder.embed_passages(texts)
     alone = np.concatenate([embedder.embed_passages([text]) for text in texts])
     backwards = embedder.embed_passages(texts[::-1])[::-1]

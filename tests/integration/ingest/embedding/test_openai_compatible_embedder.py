@@ -158,12 +158,16 @@ def test_an_endpoint_that_is_not_there_is_an_encoding_failure():
         _embedder(stopped).embed_query("bonjour")
 
 
-def test_a_text_refused_for_its_length_is_cut_and_the_others_are_whole(server):
+@pytest.mark.parametrize(
+    "refusal",
+    [failing(400, "maximum context length"), failing(500, "input (5002 tokens) is too large")],
+)
+def test_a_text_refused_for_its_length_is_cut_and_the_others_are_whole(server, refusal):
     def limited(body: dict) -> tuple[int, dict[str, str], bytes]:
         too_long = any(len(text) > 2000 for text in body["input"])
-        return failing(400, "maximum context length")(body) if too_long else embeddings(body)
+        return refusal(body) if too_long else embeddings(body)
 
-    server.script = [limited] * 20
+    server.script = [limited] * 60
     texts = ["court", "long " * 2000, "autre"]
     vectors = _embedder(server, batch_tokens=100_000).embed_passages(texts)
     assert np.allclose(vectors[[0, 2]], [_unit("court"), _unit("autre")], atol=1e-6)
