@@ -59,14 +59,14 @@ class Place:
         return self.passage.chunk.chunk_id
 
 
-def read_places(corpora: Path, *, held_out: bool = True) -> list[Place]:
+def read_places(corpora: Path, *, sample: int) -> list[Place]:
     """Return whole sentences of the handbooks, in a fixed order mixed over all of them.
 
     Args:
         corpora: Folder of the handbooks.
-        held_out: From other pages than those the rules were written on.
+        sample: From 0 to 3; no two have a page in common.
     """
-    by_corpus = [list(_places(corpora / name, lang, held_out)) for name, lang in CORPORA.items()]
+    by_corpus = [list(_places(corpora / name, lang, sample)) for name, lang in CORPORA.items()]
     for places in by_corpus:
         random.Random(7).shuffle(places)  # noqa: S311 - a fixed order, no secret
     longest = max(map(len, by_corpus))
@@ -74,10 +74,10 @@ def read_places(corpora: Path, *, held_out: bool = True) -> list[Place]:
     return list({place.text: place for place in mixed}.values())
 
 
-def _places(folder: Path, language: str, held_out: bool) -> Iterator[Place]:
+def _places(folder: Path, language: str, sample: int) -> Iterator[Place]:
     files = sorted(p for p in folder.rglob("*") if p.suffix in MEDIA and p.stat().st_size > 2_000)
-    step = max(2, len(files) // PAGES_OF_EACH)
-    for file in files[step // 2 if held_out else 0 :: step]:
+    step = max(4, len(files) // PAGES_OF_EACH)
+    for file in files[sample * step // 4 :: step]:
         for chunk in _chunks(folder, file):
             if chunk.language != language:
                 continue
@@ -592,7 +592,7 @@ def number_in_digits(text: str, language: str) -> str | None:
             rf"(?<![\w-]){word}(?= [a-z])(?! (?:cent|mille|hundred|thousand|et |and ))", text
         )
         if found and not re.search(
-            r"(?:cent|mille|vingt|ante|hundred)[ -]$", text[: found.start()]
+            r"(?:cent|mille|vingt|ante|trente|hundred)[ -]$", text[: found.start()]
         ):
             return text[: found.start()] + digit + text[found.end() :]
     return None
