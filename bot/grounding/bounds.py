@@ -19,7 +19,7 @@ _MOST_BEFORE = re.compile(
     r"|(?:au |un |a )?maxim(?:um|ale?)(?: de| of)?|max\.?|plafonne\w* a|capped at|limite\w* a"
     r"|limited to|dans la limite de|moins de|less than|fewer than|(?:not |n\w* )?exceed(?:ing)?"
     r"|(?:pas |ne |sans )(?:\w+ )?(?:exceder|depasser|excede|depasse)"
-    r"|ne (?:depasse|excede)(?:nt)? pas"
+    r"|n(?:e |')(?:depass|exced)\w+ pas"
     r"|within|dans (?:les|un delai de)|sous|inferieure?s? (?:ou egale?s? )?a|below)" + _LINK
 )
 _MOST_AFTER = re.compile(
@@ -29,7 +29,7 @@ _MOST_AFTER = re.compile(
 _LEAST_BEFORE = re.compile(
     r"(?:au moins|at least|(?:no|not) (?:less|fewer) than|pas moins de"
     r"|(?:au |un |a )?minim(?:um|ale?)(?: de| of)?|min\.?|plus de|more than"
-    r"|superieure?s? (?:ou egale?s? )?a|exceeds?|depass\w+|above)" + _LINK
+    r"|superieure?s? (?:ou egale?s? )?a|exceeds?|depass\w+|exced\w+|above)" + _LINK
 )
 _LEAST_AFTER = re.compile(
     r"^ ?\(?(?:\w+ ){0,2}(?:(?:au |at )?min(?:imum|\b)|au moins|at least"

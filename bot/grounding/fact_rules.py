@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.grounding.bounds import Bound, limit_words
-from bot.grounding.facts import Date, Facts, Quantity, read_facts
+from bot.grounding.facts import CURRENCIES, Date, Facts, Quantity, is_same_unit, read_facts
 from ingest import fold
 
 
@@ -25,7 +25,13 @@ def unsupported_facts(sentence: str, *, said: str, head: str, passage: str) -> I
     theirs, above = read_facts(said, articles=True), read_facts(head, articles=True)
     for quantity in mine.quantities:
         yield from _quantity(quantity, theirs, above)
+    yield from _repeats(mine, theirs, above)
     yield from _limits(mine, theirs, fold(sentence), fold(said))
+    yield from (
+        f"the currency {unit} is not in the quoted sentence"
+        for unit in mine.units & CURRENCIES
+        if not any(is_same_unit(unit, other) for other in theirs.units | above.units)
+    )
     for date in mine.dates:
         if not _date_is_known(date, theirs, above):
             yield f"the date {date.written} is not in the quoted sentence"
@@ -48,13 +54,28 @@ def _quantity(quantity: Quantity, theirs: Facts, above: Facts) -> Iterator[str]:
         return
     equal = [other for other in theirs.quantities if _is_supported(quantity, other, theirs, above)]
     if not quantity.unit:
-        equal += [other for other in above.quantities if quantity.value == other.value]
+        equal += [other for other in above.quantities if _is_named_alike(quantity, other)]
     if not equal:
         yield f"{quantity.written} is not in the quoted sentence"
     elif quantity.word and all(other.word != quantity.word for other in equal):
         counted = [o.written for o in theirs.quantities if o.word == quantity.word]
         if counted:
             yield f"the quote counts {counted[0]} {quantity.word}, not {quantity.written}"
+
+
+def _is_named_alike(mine: Quantity, heading: Quantity) -> bool:
+    """Tell whether a heading has the number with the same word beside it: `niveau 2`."""
+    return mine.value == heading.value and bool(
+        (mine.before and mine.before == heading.before) or (mine.word and mine.word == heading.word)
+    )
+
+
+def _repeats(mine: Facts, theirs: Facts, above: Facts) -> Iterator[str]:
+    """Find a number that has taken the place of another one of the same sentence."""
+    for quantity in dict.fromkeys(mine.quantities):
+        known = theirs.count(quantity) + above.count(quantity)
+        if mine.count(quantity) > known > 0:
+            yield f"the quote has {quantity.written} less often"
 
 
 def _limits(mine: Facts, theirs: Facts, sentence: str, said: str) -> Iterator[str]:
@@ -93,5 +114,6 @@ def _date_is_known(date: Date, theirs: Facts, above: Facts) -> bool:
     known = (*theirs.dates, *above.dates)
     if any(date.within(other) for other in known):
         return True
-    years = theirs.years | above.years
-    return bool(date.years & years) and any(date.without_year().within(o) for o in known)
+    years = theirs.years_alone | above.years
+    undated = [other for other in known if not other.years]
+    return bool(date.years & years) and any(date.without_year().within(o) for o in undated)

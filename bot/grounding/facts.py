@@ -50,6 +50,8 @@ UNITS: Mapping[str, str] = {
 }
 """Unit -> how it is written, folded; longer forms first."""
 
+CURRENCIES = frozenset(("eur", "usd", "cad", "dollar", "gbp", "chf"))
+
 _SAME_UNIT = {
     frozenset(pair)
     for pair in (
@@ -128,7 +130,7 @@ _MONTH_ALONE = re.compile(
 _DATES = (
     re.compile(rf"(?<![\w])(?P<y>{_YEAR})-(?P<m>\d\d)-(?P<d>\d\d)(?!\w)"),
     re.compile(
-        rf"(?<![\w.,])(?P<d>\d{{1,2}})(?:er|st|nd|rd|th)? (?:of |de )?(?P<month>{_MONTH})\b\.?"
+        rf"(?<![\w.,])(?P<d>\d{{1,2}})(?:\^?er|st|nd|rd|th)? (?:of |de )?(?P<month>{_MONTH})\b\.?"
         rf"(?:,? (?P<y>{_YEAR})(?!\d))?"
     ),
     re.compile(
@@ -161,6 +163,11 @@ _CLOCK = re.compile(
 )
 
 
+def is_same_unit(one: str, other: str) -> bool:
+    """Tell whether one unit may stand for the other."""
+    return one == other or frozenset((one, other)) in _SAME_UNIT
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A number with what it counts.
@@ -169,6 +176,7 @@ class Quantity:
         value: Hours are counted in minutes.
         unit: A key of `UNITS`, or "" for a bare number.
         bound: Whether it is a least or a most.
+        before: The word before it, folded; "" if none.
         word: For a bare number: the word after it, folded; "" if none.
         written: As it stands in the text, folded.
     """
@@ -176,6 +184,7 @@ class Quantity:
     value: Decimal
     unit: str
     bound: Bound | None
+    before: str
     word: str
     written: str
 
@@ -188,7 +197,7 @@ class Quantity:
         """Tell whether both are the same amount of the same thing."""
         if self.value != other.value:
             return False
-        return self.unit == other.unit or frozenset((self.unit, other.unit)) in _SAME_UNIT
+        return is_same_unit(self.unit, other.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +242,17 @@ class Facts:
     @property
     def years(self) -> frozenset[int]:
         """Return every year the text mentions, in dates or alone."""
-        alone = {int(q.value) for q in self.quantities if q.is_year}
-        return frozenset(alone.union(*(date.years for date in self.dates)))
+        return self.years_alone.union(*(date.years for date in self.dates))
+
+    def count(self, quantity: Quantity) -> int:
+        """Count how often a value stands in the text, as a year of dates too."""
+        dated = sum(quantity.is_year and int(quantity.value) in date.years for date in self.dates)
+        return dated + sum(other.value == quantity.value for other in self.quantities)
+
+    @property
+    def years_alone(self) -> frozenset[int]:
+        """Return the years that belong to no date."""
+        return frozenset(int(q.value) for q in self.quantities if q.is_year)
 
 
 def read_facts(text: str, *, articles: bool = False) -> Facts:
@@ -344,7 +362,7 @@ def _take_clock(text: str) -> tuple[list[Quantity], str]:
             hours = 0
         minutes = Decimal(60 * hours + int(match["m"] or 0))
         bound = bound_around(text[: match.start()], text[match.end() :])
-        found.append(Quantity(minutes, "minute", bound, "", match.group()))
+        found.append(Quantity(minutes, "minute", bound, "", "", match.group()))
         return "\x00" * len(match.group())
 
     return found, _CLOCK.sub(note, text)
@@ -375,9 +393,10 @@ def _quantities(text: str) -> Iterator[Quantity]:
         if unit == "hour":
             value, unit = value * 60, "minute"
         word = "" if unit else _next_word(text, end)
-        found.append(
-            Quantity(value.normalize(), unit, bound, word, text[match.start() : end].strip())
-        )
+        lead = _WORD_BEFORE.search(text, max(0, match.start() - _REACH), match.start())
+        written = text[match.start() : end].strip()
+        named = lead[1] if lead else ""
+        found.append(Quantity(value.normalize(), unit, bound, named, word, written))
     yield from reversed(found)
 
 
@@ -389,6 +408,8 @@ def _unit(text: str, end: int) -> tuple[str, int]:
     return _UNIT_NAMES[int(name[1:])], match.end()
 
 
+_REACH = 30
+_WORD_BEFORE = re.compile(r"([a-z]+)\W*$")
 _WORD_AFTER = re.compile(r"[ -]?(?:d'|de |des |of )?([a-z]{3,})")
 
 
@@ -398,7 +419,7 @@ def _next_word(text: str, end: int) -> str:
 
 
 _NAMED_UNITS = {
-    unit: re.compile(rf"(?<![a-z0-9])(?:{forms})(?![a-z0-9])") for unit, forms in UNITS.items()
+    unit: re.compile(rf"(?<![a-z])(?:{forms})(?![a-z0-9])") for unit, forms in UNITS.items()
 }
 
 

@@ -23,7 +23,7 @@ _NEUTRAL = re.compile(
     r"|(?:ne |n'|do not |don't )?(?:oubli\w+|forget)(?: pas)?|whether or not|sans doute|no\.? ?\d+"
     r"|(?:not |ne )?(?:exceed\w*|depass\w+|exced\w+)(?: pas)?|et non|n'importe|pas a pas)\b"
 )
-_ONLY = re.compile(r"\bn(?:e |')(?:\S+ ){1,4}?qu(?:e |')")
+_ONLY = re.compile(r"\bn(?:e |')(?:(?!pas |jamais |plus |aucun)\S+ ){1,4}?qu(?:e |')")
 _NOT = re.compile(
     r"\b(?:pas|jamais|aucune?s?|nullement|rien|ni|non|sans|not|cannot|never|no|none|nor|neither"
     r"|without|nothing|nobody|no one)\b|n't\b|\bn(?:e |')(?:\S+ ){1,3}?plus\b"
@@ -41,7 +41,8 @@ _EXCEPTION = re.compile(
 _CLAUSE = re.compile(
     r"[.;:!?\n()|]|, |,? (?:mais|but|however|toutefois|cependant|tandis que|whereas)\b"
 )
-_SENTENCE = re.compile(r"(?<!\.\.)[.;!?\n|](?:\s|$)")
+_CONTRACTED = re.compile(r"n't\b")
+_SENTENCE = re.compile(r"(?<!\.\.)[.;!?\n|](?:\s(?!\))|$)")
 _ANSWER_WORD = re.compile(r"^\W*(?:oui|non|yes|no)\b[\s,.:;!—-]+")
 
 
@@ -88,7 +89,7 @@ def _is_negated(clause: str) -> bool:
 
 def _clauses(folded: str, stems: Stems) -> list[_Clause]:
     parts = (part for part in _CLAUSE.split(folded) if part and part.strip())
-    return [_Clause(stems(part), _is_negated(part)) for part in parts]
+    return [_Clause(stems(_CONTRACTED.sub(" not", p)), _is_negated(p)) for p in parts]
 
 
 _MOST_OF_A_CLAUSE = 0.6
@@ -102,15 +103,22 @@ def _negation(mine: Sequence[_Clause], theirs: Sequence[_Clause]) -> list[str]:
     for clause in mine:
         if not clause.stems:
             continue
-        best = max((len(clause.stems & other.stems) for other in theirs), default=0)
-        closest = [other for other in theirs if len(clause.stems & other.stems) == best]
+        best = max((_likeness(clause, other) for other in theirs), default=0.0)
+        closest = [other for other in theirs if _likeness(clause, other) == best]
         if clause.negated and not any(other.negated for other in (closest if best else theirs)):
             reasons.append("denies what the quote says")
         elif not clause.negated and best and all(other.negated for other in closest):
-            share = best / min(len(clause.stems), *(len(o.stems) for o in closest))
-            if share >= _MOST_OF_A_CLAUSE:
+            smaller = min(len(clause.stems), *(len(other.stems) for other in closest))
+            shared = max(len(clause.stems & other.stems) for other in closest)
+            if shared >= _MOST_OF_A_CLAUSE * smaller:
                 reasons.append("leaves out a negation of the quote")
     return reasons
+
+
+def _likeness(one: _Clause, other: _Clause) -> float:
+    """Return the share of the words of both that they have in common (Jaccard)."""
+    together = one.stems | other.stems
+    return len(one.stems & other.stems) / len(together) if together else 0.0
 
 
 def _negation_across(mine: str, theirs: str) -> list[str]:
@@ -125,16 +133,16 @@ def _negation_across(mine: str, theirs: str) -> list[str]:
 
 def _exception(mine: str, theirs: str, stems: Stems) -> list[str]:
     """Tell whether a sentence repeats a rule and is silent about its exception."""
-    words = stems(mine)
+    told = [stems(part) for part in _SENTENCE.split(mine)]
     missing = len(_EXCEPTION.findall(theirs)) - len(_EXCEPTION.findall(mine))
-    if missing <= 0 or not words:
+    if missing <= 0:
         return []
+    words = stems(mine)
     for part in _SENTENCE.split(theirs):
         for found in _EXCEPTION.finditer(part):
             rule, exception = stems(part[: found.start()]), stems(part[found.end() :])
             kept = len(words & exception - rule)
-            if len(words & rule) >= _MOST_OF_A_CLAUSE * len(words) and kept <= _LITTLE * len(
-                exception - rule
-            ):
+            repeats = any(t and len(t & rule) >= _MOST_OF_A_CLAUSE * len(t) for t in told)
+            if repeats and kept <= _LITTLE * len(exception - rule):
                 return [f"leaves out the exception ({found.group()} …)"]
     return []

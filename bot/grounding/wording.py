@@ -110,12 +110,20 @@ def coverage(sentence: str, known: Words) -> float | None:
 
     Numbers, units and dates are left out: they are facts, and checked as such.
     """
-    words = [w for w in analyze_query(sentence).words if not _is_checked_elsewhere(w.folded)]
+    said = _ATTRIBUTION.sub("", sentence)
+    words = [w for w in analyze_query(said).words if not _is_checked_elsewhere(w.folded)]
     if not words:
         return None
     return sum(known.forms.hold(word) for word in words) / len(words)
 
 
+_ATTRIBUTION = re.compile(
+    r"^(?:selon|d['’]après|d['’]apres|according to|as|per|comme l['’]indique)\b[^,]{0,40}"
+    r"\b(?:page|guide|handbook|manuel|document|livret|polic\w+|politique|charte|accord"
+    r"|convention)\b[^,]{0,20}, ",
+    re.IGNORECASE,
+)
+"""Saying where something stands is not part of what is said."""
 _ANSWERS = frozenset(("oui", "non", "yes", "no"))
 
 

@@ -316,7 +316,7 @@ def swap_duty(text: str, language: str) -> str | None:
 
 
 def drop_exception(text: str, language: str) -> str | None:
-    found = re.search(r",? (?:sauf|excepté|hormis|à l['’]exception|except|unless|à moins)\b", text)
+    found = re.search(r",? (?:sauf|excepté|hormis|à l['’]exception|except|unless|à moins que)\b", text)
     if not found or found.start() < 30:
         return None
     return f"{text[: found.start()]}."
@@ -592,7 +592,7 @@ def number_in_digits(text: str, language: str) -> str | None:
             rf"(?<![\w-]){word}(?= [a-z])(?! (?:cent|mille|hundred|thousand|et |and ))", text
         )
         if found and not re.search(
-            r"(?:cent|mille|vingt|ante|trente|hundred)[ -]$", text[: found.start()]
+            r"(?:cent|mille|vingt|ante|trente|soixante|hundred)[ -]$", text[: found.start()]
         ):
             return text[: found.start()] + digit + text[found.end() :]
     return None
@@ -602,7 +602,7 @@ def other_forms(text: str, language: str) -> str | None:
     """Write percents, euros, thousands and dates in another way."""
     changed = re.sub(r"(\d) ?%", r"\1 pour cent" if language == "fr" else r"\1 percent", text)
     changed = re.sub(r"(\d) ?€", r"\1 euros", changed)
-    changed = re.sub(r"(?<![\d.])(\d{1,3}) (\d{3})(?!\d)", r"\1\2", changed)
+    changed = re.sub(r"(?<![\d.])(\d{1,3}) (\d{3})(?! ?\d)", r"\1\2", changed)
     months = "January February March April May June July August September October November December"
     for number, month in enumerate(months.split(), start=1):
         changed = re.sub(
