@@ -106,8 +106,9 @@ def as_json(value: object, *, status: int = 200, headers: dict[str, str] | None 
 def failing(status: int, message: str = "no") -> Step:
     """Answer with an error, to be tried again at once where it may be."""
 
-    def step(body: dict[str, Any]) -> Answer:
-        return as_json({"error": {"message": message}}, status=status, headers={"retry-after-ms": "1"})
+    def step(_body: dict[str, Any]) -> Answer:
+        body = {"error": {"message": message}}
+        return as_json(body, status=status, headers={"retry-after-ms": "1"})
 
     return step
 

@@ -316,7 +316,8 @@ def swap_duty(text: str, language: str) -> str | None:
 
 
 def drop_exception(text: str, language: str) -> str | None:
-    found = re.search(r",? (?:sauf|excepté|hormis|à l['’]exception|except|unless|à moins que)\b", text)
+    exceptions = r",? (?:sauf|excepté|hormis|à l['’]exception|except|unless|à moins que)\b"
+    found = re.search(exceptions, text)
     if not found or found.start() < 30:
         return None
     return f"{text[: found.start()]}."
