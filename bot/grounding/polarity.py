@@ -26,7 +26,8 @@ _NEUTRAL = re.compile(
 _ONLY = re.compile(r"\bn(?:e |')(?:(?!pas |jamais |plus |aucun)\S+ ){1,4}?qu(?:e |')")
 _NOT = re.compile(
     r"\b(?:pas|jamais|aucune?s?|nullement|rien|ni|non|sans|not|cannot|never|no|none|nor|neither"
-    r"|without|nothing|nobody|no one)\b|n't\b|\bn(?:e |')(?:\S+ ){1,3}?plus\b"
+    r"|without|nothing|nobody|no one|a defaut|faute de|en l'absence|in the absence)\b"
+    r"|\bpersonne n(?:e |')|n't\b|\bn(?:e |')(?:\S+ ){1,3}?plus\b"
 )
 _AGAINST = re.compile(
     r"\b(?:interdi\w*|prohib\w*|forbid\w*|impossib\w*|exclu[est]\w*|exclude[sd]?|illegal\w*"

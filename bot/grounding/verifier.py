@@ -182,6 +182,6 @@ def _wording_objections(
         elif alone < MIN_QUOTED or share < MIN_COVERAGE:
             yield f"the quote has {alone:.0%} of its words, with headings and question {share:.0%}"
     elif closeness is not None:
-        cosine = closeness(sentence, f"{head}\n{scope.said}")
+        cosine = closeness(sentence, scope.said)
         if cosine is not None and cosine < MIN_CLOSENESS:
             yield f"is not close enough to the quote: {cosine:.2f}"

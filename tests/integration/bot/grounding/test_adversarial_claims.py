@@ -1,67 +1,132 @@
-"""The gate against claims made by rule over real passages, in French and English.
-
-`pytest -s tests/integration/bot/grounding/test_adversarial_claims.py` prints the table that stands
-in docs/grounding.md.
-"""
+"""The gate against claims made to deceive it, and for those that only use other words."""
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from bot.answering.replies import MAX_CLAIMS
 from bot.grounding.verifier import verify
-from bot.records import Draft
-from tests.integration.bot.grounding.claim_cases import Case, attacks, faithful, read_places
+from bot.grounding.wording import Closeness, encoder_closeness
+from bot.records import Draft, DraftClaim
+from bot.settings import BotSettings
+from ingest import open_embedder
+from tests.integration.bot.grounding.claim_cases import (
+    Case,
+    Place,
+    attacks,
+    faithful,
+    read_places,
+)
+from tests.integration.bot.grounding.gate_run import Tally, hand_cases, run, share
+from tests.integration.bot.grounding.hand_written import SAME_LANGUAGE, TRANSLATED
 
-NEVER_PASS = (
-    "number", "date", "id", "retrieved", "stitched", "injected", "instruction", "currency", "empty",
-)  # fmt: skip
+NEVER_THROUGH = (
+    "changed number",
+    "changed number in words",
+    "changed unit",
+    "changed currency",
+    "changed date",
+    "homoglyphs",
+    "invisible characters",
+    "markup",
+    "stitched quote",
+    "right quote, wrong page",
+    "invented id",
+    "page that was not retrieved",
+    "injection in a page",
+    "injection in the question",
+    "injection in a title",
+    "wrong language",
+    "empty claim",
+)
+MOSTLY_REFUSED = 0.9
+"""Of the kinds that take understanding: negations, limits, exceptions, invented sentences."""
 
 
 @pytest.fixture(scope="module")
-def places(shared_dir: Path):
-    return read_places(shared_dir / "corpora")
+def corpora(shared_dir: Path) -> Path:
+    return shared_dir / "corpora"
 
 
-def shown(case: Case) -> bool:
-    draft = Draft((case.claim,), "fr", 1.0)
-    return bool(verify(draft, case.passages, question=case.question).claims)
+@pytest.fixture(scope="module")
+def places(corpora: Path) -> list[Place]:
+    return read_places(corpora, sample=1)
 
 
-def tally(cases: Iterable[Case]) -> dict[str, tuple[int, int]]:
-    """Return, by kind, how many claims were shown, of how many."""
-    total, passed = Counter[str](), Counter[str]()
-    for case in cases:
-        total[case.kind] += 1
-        passed[case.kind] += shown(case)
-    table = {kind: (passed[kind], total[kind]) for kind in total}
-    sys.stdout.write("\n" + "".join(f"| {k} | {s} | {n} |\n" for k, (s, n) in table.items()))
-    return table
+@pytest.fixture(scope="module")
+def attacked(places: list[Place]) -> dict[str, Tally]:
+    return run(attacks(places))
 
 
-def test_attacks_are_caught(places):
-    table = tally(attacks(places))
-    cases = sum(n for _, n in table.values())
-    missed = {kind: f"{s} of {n}" for kind, (s, n) in table.items() if s}
-    assert cases >= 300
-    assert sum(s for s, _ in table.values()) <= 0.01 * cases, missed
-    assert [k for k in missed if any(word in k for word in NEVER_PASS)] == []
+@pytest.fixture(scope="module")
+def hand_places(corpora: Path) -> list[Place]:
+    return read_places(corpora, sample=2)
 
 
-def test_faithful_claims_are_shown(places):
-    table = tally(faithful(places))
-    cases = sum(n for _, n in table.values())
-    dropped = {kind: f"{n - s} of {n}" for kind, (s, n) in table.items() if s < n}
-    assert cases >= 300
-    assert sum(n - s for s, n in table.values()) <= 0.03 * cases, dropped
+@pytest.fixture(scope="module")
+def closeness(tmp_path_factory: pytest.TempPathFactory) -> Closeness:
+    database = tmp_path_factory.mktemp("encoder") / "unused.db"
+    embedder = open_embedder(
+        BotSettings(_env_file=None, database_url=f"sqlite:///{database}", embedding_model="bundled")
+    )
+    if embedder is None:
+        pytest.skip("the bundled encoder is not available here")
+    return encoder_closeness(embedder)
 
 
-def test_a_flood_of_claims_is_cut(places):
-    case = next(iter(faithful(places[:200])))
-    verification = verify(Draft((case.claim,) * 10_000, "fr", 1.0), case.passages)
-    assert len(verification.claims) <= 1
-    assert len(verification.claims) + len(verification.rejected) == 10_000
+def test_at_least_99_in_100_attacks_are_refused(attacked: dict[str, Tally]):
+    assert sum(tally.n for tally in attacked.values()) >= 300
+    assert share(attacked, passed=False) >= 0.99
+
+
+@pytest.mark.parametrize("kind", NEVER_THROUGH)
+def test_none_of_these_attacks_gets_through(kind: str, attacked: dict[str, Tally]):
+    assert attacked[kind].n >= 20
+    assert [case.claim.sentence for case in attacked[kind].passed] == []
+
+
+def test_nearly_all_attacks_that_take_understanding_are_refused(attacked: dict[str, Tally]):
+    judged = {kind: tally for kind, tally in attacked.items() if kind not in NEVER_THROUGH}
+    assert judged
+    weak = [k for k, t in judged.items() if len(t.refused) < MOSTLY_REFUSED * t.n]
+    assert weak == []
+
+
+def test_at_most_3_in_100_faithful_claims_are_dropped(
+    places: list[Place], hand_places: list[Place]
+):
+    by_hand = hand_cases("by hand", SAME_LANGUAGE, hand_places)
+    kept = run([*faithful(places), *by_hand])
+    assert sum(tally.n for tally in kept.values()) >= 300
+    assert share(kept, passed=False) <= 0.03
+
+
+def test_faithful_translations_pass_and_other_sentences_do_not(
+    hand_places: list[Place], closeness: Closeness
+):
+    faithful_ones = list(hand_cases("translated", TRANSLATED, hand_places))
+    assert len(faithful_ones) >= 12
+    kept = run(faithful_ones, closeness=closeness)
+    assert share(kept, passed=True) >= 0.9
+    unrelated = run(
+        (
+            Case("unrelated", _quoting(case.claim, other.claim), other.passages)
+            for case, other in pairwise(faithful_ones)
+        ),
+        closeness=closeness,
+    )
+    assert share(unrelated, passed=True) == 0
+
+
+def test_a_flood_of_claims_is_cut_short(places: list[Place]):
+    claim = DraftClaim("Texte inventé.", places[0].chunk_id, places[0].text)
+    result = verify(Draft((claim,) * 10_000, "fr", 1.0), [places[0].passage])
+    assert result.claims == ()
+    assert [r.reason for r in result.rejected].count("one claim too many") == 10_000 - MAX_CLAIMS
+
+
+def _quoting(claim: DraftClaim, other: DraftClaim) -> DraftClaim:
+    return DraftClaim(claim.sentence, other.chunk_id, other.quote)
