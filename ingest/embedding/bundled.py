@@ -26,7 +26,7 @@ QUERY_PREFIX, PASSAGE_PREFIX = "query: ", "passage: "
 
 BEST_BATCH_TOKENS, BEST_BATCH_TEXTS = 1024, 32
 """What encodes fastest: larger batches leave the caches of a CPU, smaller ones repeat the work of
-unpacking weights. Measured on two cores: 727 µs a token, 776 at 1,600 tokens, 869 at 3,200."""
+unpacking weights. Measured on one thread: 727 µs a token, 776 at 1,600 tokens, 869 at 3,200."""
 
 
 class BundledEmbedder:
