@@ -78,7 +78,7 @@ def _ingest(folder: Path, environment: dict[str, str]) -> dict[str, Any]:
 
 
 def _ingest_section(folder: Path, environment: dict[str, str]) -> str:
-    _say(f"first ingest of {folder.name} (about ten minutes on two cores)…")
+    _say(f"first ingest of {folder.name}; a large one takes a while…")
     first = _ingest(folder, environment)
     _say("second ingest, nothing changed…")
     second = _ingest(folder, environment)
