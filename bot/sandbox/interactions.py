@@ -192,7 +192,13 @@ class Interactions:
     ) -> Json:
         """Return the payload of a shortcut used on a message."""
         channel = workspace.channels[message.channel_id]
-        return _shortcut("message_action", workspace, callback_id) | {
+        return {
+            "type": "message_action",
+            "token": "sandbox-verification-token",
+            "team": {"id": workspace.team_id, "domain": workspace.domain},
+            "enterprise": None,
+            "is_enterprise_install": False,
+            "callback_id": callback_id,
             "user": {"id": user.user_id, "name": user.name},
             "action_ts": workspace.new_ts(),
             "trigger_id": self.new_trigger(workspace, user.user_id),
@@ -202,14 +208,6 @@ class Interactions:
             "response_url": self.new_response_url(
                 "app", workspace, channel, user.user_id, message.ts
             ),
-        }
-
-    def global_shortcut(self, workspace: Workspace, user: User, callback_id: str) -> Json:
-        """Return the payload of a global shortcut."""
-        return _shortcut("shortcut", workspace, callback_id) | {
-            "user": {"id": user.user_id, "username": user.name, "team_id": workspace.team_id},
-            "action_ts": workspace.new_ts(),
-            "trigger_id": self.new_trigger(workspace, user.user_id),
         }
 
     def _interaction(self, kind: str, workspace: Workspace, user: User) -> Json:
@@ -227,17 +225,6 @@ class Interactions:
             "enterprise": None,
             "is_enterprise_install": False,
         }
-
-
-def _shortcut(kind: str, workspace: Workspace, callback_id: str) -> Json:
-    return {
-        "type": kind,
-        "token": "sandbox-verification-token",
-        "team": {"id": workspace.team_id, "domain": workspace.domain},
-        "enterprise": None,
-        "is_enterprise_install": False,
-        "callback_id": callback_id,
-    }
 
 
 def channel_name(channel: Channel) -> str:
