@@ -1,5 +1,6 @@
 """The bot's own tables, beside the index in the same database."""
 
+from bot.store.calibrations import Calibration, CalibrationStore
 from bot.store.engine import open_engine
 from bot.store.feedback import Feedback, FeedbackStore, Reason, Verdict
 from bot.store.forgetting import Forgotten, forget_user
@@ -13,6 +14,8 @@ __all__ = [
     "ANSWER",
     "DELIVER",
     "LEASE_S",
+    "Calibration",
+    "CalibrationStore",
     "Feedback",
     "FeedbackStore",
     "Forgotten",

@@ -99,3 +99,14 @@ feedback = Table(
     Column("comment", Text, nullable=False),
     Column("given_at", Float, nullable=False),
 )
+
+calibrations = Table(
+    "bot_calibrations",
+    metadata,
+    # A threshold means something only with the encoder and the weights it was fitted with.
+    Column("embedding_model", String(400), primary_key=True),
+    Column("support_model", String(64), nullable=False),
+    Column("threshold", Float, nullable=False),
+    Column("questions", Integer, nullable=False),
+    Column("fitted_at", Float, nullable=False),
+)
