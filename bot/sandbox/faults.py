@@ -58,6 +58,11 @@ class Faults:
         self._faults.append(fault)
         return fault
 
+    def remove(self, fault: Fault) -> None:
+        """Take one fault away, where it is still in force."""
+        if fault in self._faults:
+            self._faults.remove(fault)
+
     def clear(self) -> None:
         """Take every fault away."""
         self._faults.clear()

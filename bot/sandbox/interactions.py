@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +29,18 @@ class Trigger:
     used: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ResponsePost:
+    """Something posted to a response address, and how it went."""
+
+    at: float
+    channel_id: str
+    user_id: str
+    content: Json
+    error: str
+    """Empty when it was taken."""
+
+
 @dataclass(slots=True)
 class ResponseUrl:
     """The right to answer one interaction a few times."""
@@ -47,6 +61,8 @@ class Interactions:
     def __init__(self, world: World) -> None:
         self.base_url = ""
         """Scheme and host of the stand-in, set when it starts."""
+        self.posts: list[ResponsePost] = []
+        """Everything posted to a response address that exists, oldest first."""
         self._world = world
         self._triggers: dict[str, Trigger] = {}
         self._response_urls: dict[str, ResponseUrl] = {}
@@ -232,29 +248,78 @@ def channel_name(channel: Channel) -> str:
     return "directmessage" if channel.is_im else channel.name
 
 
+_CHOSEN: Mapping[str, str] = {
+    "channels_select": "selected_channel",
+    "conversations_select": "selected_conversation",
+    "datepicker": "selected_date",
+    "datetimepicker": "selected_date_time",
+    "multi_channels_select": "selected_channels",
+    "multi_conversations_select": "selected_conversations",
+    "multi_users_select": "selected_users",
+    "timepicker": "selected_time",
+    "users_select": "selected_user",
+} | dict.fromkeys(
+    ("email_text_input", "number_input", "plain_text_input", "rich_text_input", "url_text_input"),
+    "value",
+)
+"""Key of what was chosen, for elements that do not list their options."""
+
+
 def find_action(blocks: list[Json], action_id: str, value: Any = None) -> tuple[Json, Json]:
     """Find the block and the element that a person presses.
 
     Raises:
         LookupError: If no element has this action id.
     """
-    for block in blocks:
-        accessory = block.get("accessory")
-        elements = [*block.get("elements", ()), *([accessory] if accessory else ())]
-        for element in elements:
-            if element.get("action_id") == action_id and value in (None, *_values(element)):
+    for top in blocks:
+        for block, element in _interactive(top, top):
+            if element["action_id"] == action_id and _offers(element, value):
                 return block, element
     raise LookupError(f"no element with action id {action_id!r} and value {value!r}")
 
 
+def _interactive(block: Json, node: Any) -> Iterator[tuple[Json, Json]]:
+    """Yield every element with an action id, with the block it stands in."""
+    if isinstance(node, list):
+        for child in node:
+            yield from _interactive(block, child)
+    elif isinstance(node, dict):
+        if isinstance(node.get("action_id"), str):
+            yield block, node
+        for key, child in node.items():
+            for inner in child if key == "child_blocks" else (child,):
+                yield from _interactive(inner if key == "child_blocks" else block, inner)
+
+
+def _offers(element: Json, value: Any) -> bool:
+    if value is None or element["type"] in _CHOSEN:
+        return True
+    offered = _values(element)
+    return all(v in offered for v in value) if isinstance(value, list) else value in offered
+
+
 def _values(element: Json) -> list[Any]:
     buttons = (element.get("positive_button"), element.get("negative_button"))
-    options = [o.get("value") for o in element.get("options", ())]
+    options = [o.get("value") for o in options_of(element)]
     return [element.get("value"), *options, *(b.get("value") for b in buttons if b)]
 
 
+def options_of(element: Json) -> list[Json]:
+    """Return the options of a select, of checkboxes and their like, those of groups included."""
+    groups = [group.get("options", ()) for group in element.get("option_groups", ())]
+    return [*element.get("options", ()), *itertools.chain.from_iterable(groups)]
+
+
 def pressed(block: Json, element: Json, value: Any, action_ts: str) -> Json:
-    """Return the `actions[0]` of pressing an element, or choosing `value` in it."""
+    """Return the `actions[0]` of pressing an element, or choosing `value` in it.
+
+    Args:
+        block: Where it stands.
+        element: What is pressed.
+        value: Of a button or an option; a list where several may be chosen; an id, a date or a
+            text where there are no options.
+        action_ts: Time stamp of the press.
+    """
     kind = element["type"]
     action: Json = {
         "type": kind,
@@ -266,7 +331,11 @@ def pressed(block: Json, element: Json, value: Any, action_ts: str) -> Json:
         buttons = (element["positive_button"], element["negative_button"])
         button = next(b for b in buttons if value in (None, b.get("value")))
         return action | {"text": button["text"], "value": button.get("value", "")}
-    if options := element.get("options"):
+    if kind in _CHOSEN:
+        return action | {_CHOSEN[kind]: value}
+    if options := options_of(element):
+        if isinstance(value, list):
+            return action | {"selected_options": [o for o in options if o.get("value") in value]}
         chosen = next(o for o in options if value in (None, o.get("value")))
         return action | {"selected_option": chosen}
     if "text" in element:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,11 @@ class Manifest:
     interactive: bool
     socket_mode: bool
     token_rotation: bool
+    description: str = ""
+    shortcut_names: Mapping[str, str] = field(default_factory=dict)
+    """What menus call a shortcut, by callback id."""
+    prompts: tuple[Mapping[str, Any], ...] = ()
+    """Suggested prompts of the agent view: `title` and `message`."""
 
     @classmethod
     def read(cls, path: Path = DEFAULT_PATH) -> Manifest:
@@ -78,6 +83,9 @@ class Manifest:
             interactive=bool(settings.get("interactivity", {}).get("is_enabled")),
             socket_mode=bool(settings.get("socket_mode_enabled")),
             token_rotation=bool(settings.get("token_rotation_enabled")),
+            description=content["display_information"].get("description", ""),
+            shortcut_names={s["callback_id"]: s["name"] for s in features.get("shortcuts", ())},
+            prompts=tuple(features.get("agent_view", {}).get("suggested_prompts", ())),
         )
 
     def receives(self, subscription: str, granted: frozenset[str]) -> bool:

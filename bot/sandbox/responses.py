@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from bot.sandbox.arguments import Arguments, MethodError
-from bot.sandbox.interactions import ResponseUrl
+from bot.sandbox.interactions import ResponsePost, ResponseUrl
 from bot.sandbox.methods.call import Slack
 from bot.sandbox.methods.content import read_content
 from bot.sandbox.payloads import message_json
@@ -23,10 +23,16 @@ async def handle(slack: Slack, request: web.Request) -> web.Response:
     except ValueError:
         return web.Response(text="invalid_payload", status=400)
     workspace = slack.world.workspaces[url.team_id]
+    refusal = ""
     try:
         apply(slack, workspace, url, content)
     except MethodError as error:
-        return web.json_response({"ok": False, "error": error.error}, status=400)
+        refusal = error.error
+    slack.interactions.posts.append(
+        ResponsePost(slack.world.clock.now(), url.channel_id, url.user_id, content, refusal)
+    )
+    if refusal:
+        return web.json_response({"ok": False, "error": refusal}, status=400)
     return web.Response(text="ok")
 
 
