@@ -75,6 +75,35 @@ class Words:
     state_next: str
     state_paused: str
     state_no_schedule: str
+    stale: str
+    table: str
+    close_pages: str
+    close_pages_intro: str
+    close_pages_gone: str
+    ask_human: str
+    ask_human_confirm: str
+    human_sent: str
+    human_sent_already: str
+    human_failed: str
+    human_asks: str
+    human_see: str
+    human_how: str
+    human_answer: str
+    human_answer_label: str
+    human_answered: str
+    human_noted: str
+    prompts_title: str
+    prompts: tuple[tuple[str, str], ...]
+    muted: str
+    unmuted: str
+    not_for_guests: str
+    not_in_shared_channels: str
+    about_title: str
+    about_message: str
+    about_nothing: str
+    share_in_thread: str
+    shared_about: str
+    share_done: str
     never: str
     moment: str
     date: str
@@ -172,6 +201,48 @@ FRENCH = Words(
     state_next="Prochaine mise à jour : {moment}.",
     state_paused="Les mises à jour planifiées sont en pause.",
     state_no_schedule="Aucune mise à jour n'est planifiée.",
+    stale="pas modifiée depuis longtemps : vérifiez qu'elle est à jour",
+    table="Tableau",
+    close_pages="Pages sur ce sujet",
+    close_pages_intro="Je ne sais pas répondre, mais ces pages abordent le sujet. Ce sont des pistes,"
+    " pas des sources :",
+    close_pages_gone="Ces pages ont changé depuis, ou tout le monde ne peut pas les lire."
+    " Reposez la question.",
+    ask_human="Demander à quelqu'un",
+    ask_human_confirm="Votre question et votre nom seront transmis aux responsables du guide.",
+    human_sent="Votre question est transmise aux responsables du guide. Je vous écrirai en message"
+    " direct dès que quelqu'un aura répondu.",
+    human_sent_already="Cette question a déjà été transmise aux responsables du guide.",
+    human_failed="Je n'ai pas pu transmettre votre question : c'est une erreur de mon côté."
+    " Demandez directement à la personne en charge du sujet.",
+    human_asks="demande ce que le guide ne dit pas :",
+    human_see="Voir la conversation",
+    human_how="Répondez avec le bouton ou dans ce fil : votre réponse sera envoyée en message direct"
+    " à qui a posé la question, avec votre nom.",
+    human_answer="Répondre",
+    human_answer_label="Votre réponse",
+    human_answered="a répondu à votre question :",
+    human_noted="a répondu, et sa réponse est envoyée :",
+    prompts_title="Que voulez-vous savoir ?",
+    prompts=(
+        ("Congés", "Combien de jours de congés ai-je, et comment les poser ?"),
+        ("Notes de frais", "Quels frais sont remboursés, et comment ?"),
+        ("Télétravail", "Combien de jours de télétravail par semaine ?"),
+        ("Je viens d'arriver", "Je viens d'arriver : que dois-je lire en premier ?"),
+    ),
+    muted="Je me tais dans ce fil, sauf si on m'y mentionne. Écrivez « unmute » pour que je"
+    " reprenne.",
+    unmuted="Je réponds de nouveau dans ce fil.",
+    not_for_guests="Désolé, je ne réponds qu'aux membres de cet espace de travail. Demandez à la"
+    " personne qui vous y a invité.",
+    not_in_shared_channels="Désolé, je ne réponds pas dans une conversation partagée avec une autre"
+    " entreprise. Si vous êtes membre de cet espace de travail, écrivez-moi en message direct.",
+    about_title="Demander au guide",
+    about_message="Message : « {message} »",
+    about_nothing="Ce message ne contient pas de texte à chercher dans le guide.",
+    share_in_thread="Partager dans le fil",
+    shared_about="a demandé au guide, au sujet de ce message :",
+    share_done="La réponse est dans le fil du message.",
     never="jamais",
     moment="{date} à {time}",
     date="{day} {month} {year}",
@@ -268,6 +339,49 @@ ENGLISH = Words(
     state_next="Next sync: {moment}.",
     state_paused="Scheduled syncs are paused.",
     state_no_schedule="No sync is scheduled.",
+    stale="not changed for a long time: check that it is up to date",
+    table="Table",
+    close_pages="Pages on this subject",
+    close_pages_intro="I do not know the answer, but these pages touch on the subject. They are"
+    " places to look, not sources:",
+    close_pages_gone="These pages have changed since, or not everybody may read them. Please ask"
+    " again.",
+    ask_human="Ask a human",
+    ask_human_confirm="Your question and your name will be passed on to those in charge of the"
+    " handbook.",
+    human_sent="Your question is passed on to those in charge of the handbook. I will write you a"
+    " direct message as soon as somebody has answered.",
+    human_sent_already="This question has been passed on to those in charge of the handbook already.",
+    human_failed="I could not pass on your question: that is an error on my side. Please ask whoever"
+    " looks after the subject directly.",
+    human_asks="asks what the handbook does not say:",
+    human_see="See the conversation",
+    human_how="Answer with the button or in this thread: your answer will be sent in a direct message"
+    " to whoever asked, with your name.",
+    human_answer="Answer",
+    human_answer_label="Your answer",
+    human_answered="answered your question:",
+    human_noted="answered, and the answer is sent:",
+    prompts_title="What would you like to know?",
+    prompts=(
+        ("Leave", "How many days of leave do I have, and how do I take them?"),
+        ("Expenses", "Which expenses are reimbursed, and how?"),
+        ("Remote work", "How many days of remote work are there per week?"),
+        ("I am new here", "I have just joined: what should I read first?"),
+    ),
+    muted="I will be quiet in this thread, unless somebody mentions me. Write “unmute” and I will go"
+    " on.",
+    unmuted="I answer in this thread again.",
+    not_for_guests="Sorry, I answer members of this workspace only. Please ask the person who invited"
+    " you.",
+    not_in_shared_channels="Sorry, I do not answer in conversations shared with another company. If"
+    " you are a member of this workspace, write me a direct message.",
+    about_title="Ask the handbook",
+    about_message="Message: “{message}”",
+    about_nothing="This message has no text to look up in the handbook.",
+    share_in_thread="Share in the thread",
+    shared_about="asked the handbook about this message:",
+    share_done="The answer is in the thread of the message.",
     never="never",
     moment="{date} at {time}",
     date="{day} {month} {year}",
