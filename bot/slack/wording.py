@@ -204,8 +204,8 @@ FRENCH = Words(
     stale="pas modifiée depuis longtemps : vérifiez qu'elle est à jour",
     table="Tableau",
     close_pages="Pages sur ce sujet",
-    close_pages_intro="Je ne sais pas répondre, mais ces pages abordent le sujet. Ce sont des pistes,"
-    " pas des sources :",
+    close_pages_intro="Je ne sais pas répondre, mais ces pages abordent le sujet. Ce sont des"
+    " pistes, pas des sources :",
     close_pages_gone="Ces pages ont changé depuis, ou tout le monde ne peut pas les lire."
     " Reposez la question.",
     ask_human="Demander à quelqu'un",
@@ -217,8 +217,8 @@ FRENCH = Words(
     " Demandez directement à la personne en charge du sujet.",
     human_asks="demande ce que le guide ne dit pas :",
     human_see="Voir la conversation",
-    human_how="Répondez avec le bouton ou dans ce fil : votre réponse sera envoyée en message direct"
-    " à qui a posé la question, avec votre nom.",
+    human_how="Répondez avec le bouton ou dans ce fil : votre réponse sera envoyée en message"
+    " direct à qui a posé la question, avec votre nom.",
     human_answer="Répondre",
     human_answer_label="Votre réponse",
     human_answered="a répondu à votre question :",
@@ -351,13 +351,14 @@ ENGLISH = Words(
     " handbook.",
     human_sent="Your question is passed on to those in charge of the handbook. I will write you a"
     " direct message as soon as somebody has answered.",
-    human_sent_already="This question has been passed on to those in charge of the handbook already.",
-    human_failed="I could not pass on your question: that is an error on my side. Please ask whoever"
-    " looks after the subject directly.",
+    human_sent_already="This question has been passed on to those in charge of the handbook"
+    " already.",
+    human_failed="I could not pass on your question: that is an error on my side. Please ask"
+    " whoever looks after the subject directly.",
     human_asks="asks what the handbook does not say:",
     human_see="See the conversation",
-    human_how="Answer with the button or in this thread: your answer will be sent in a direct message"
-    " to whoever asked, with your name.",
+    human_how="Answer with the button or in this thread: your answer will be sent in a direct"
+    " message to whoever asked, with your name.",
     human_answer="Answer",
     human_answer_label="Your answer",
     human_answered="answered your question:",
@@ -369,11 +370,11 @@ ENGLISH = Words(
         ("Remote work", "How many days of remote work are there per week?"),
         ("I am new here", "I have just joined: what should I read first?"),
     ),
-    muted="I will be quiet in this thread, unless somebody mentions me. Write “unmute” and I will go"
-    " on.",
+    muted="I will be quiet in this thread, unless somebody mentions me. Write “unmute” and I will"
+    " go on.",
     unmuted="I answer in this thread again.",
-    not_for_guests="Sorry, I answer members of this workspace only. Please ask the person who invited"
-    " you.",
+    not_for_guests="Sorry, I answer members of this workspace only. Please ask the person who"
+    " invited you.",
     not_in_shared_channels="Sorry, I do not answer in conversations shared with another company. If"
     " you are a member of this workspace, write me a direct message.",
     about_title="Ask the handbook",
