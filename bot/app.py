@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.answering.answerer import Answerer
 from bot.answering.extractive import ExtractiveGenerator, Generator
-from bot.answering.support import SupportCheck
+from bot.answering.support import SupportCheck, SupportModel
 from bot.answering.support_model import DEFAULT_MODEL
 from bot.grounding.wording import encoder_closeness
 from bot.records import Outcome, Question
@@ -18,6 +18,7 @@ from bot.retrieval.reranker import UnitReranker
 from bot.retrieval.retrievers import EmbeddingRetriever, KeywordRetriever
 from bot.retrieval.search import Searcher, SearchResults
 from bot.settings import BotSettings
+from bot.store import CalibrationStore, open_engine
 from ingest import (
     Audiences,
     Embedder,
@@ -100,11 +101,24 @@ def _answerer(settings: BotSettings, parts: _Parts, resources: ExitStack | None 
     return Answerer(
         parts.hybrid,
         model or quotes,
-        SupportCheck(DEFAULT_MODEL),
+        SupportCheck(support_model(settings)),
         fallback=quotes if model else None,
         closeness=encoder_closeness(parts.embedder) if parts.embedder else None,
         resources=resources,
     )
+
+
+def support_model(settings: BotSettings) -> SupportModel:
+    """Return the weights that judge answers, with the company's own threshold if it fitted one."""
+    model = DEFAULT_MODEL
+    if open_embedder(settings) is None and model.without_encoder is not None:
+        model = model.without_encoder
+    engine = open_engine(settings.database_url)
+    try:
+        found = CalibrationStore(engine).find(settings.embedding_model, model.version)
+    finally:
+        engine.dispose()
+    return replace(model, answer_threshold=found.threshold) if found else model
 
 
 def _searcher(parts: _Parts, resources: ExitStack | None = None) -> Searcher:

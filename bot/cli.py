@@ -225,6 +225,65 @@ def evaluate(
     return 0
 
 
+@app.command()
+def calibrate(
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="Questions of your own with gold pages, some not answerable."),
+    ] = None,
+    max_false: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Unanswerable questions that may get an answer."),
+    ] = 0.2,
+    reset: Annotated[bool, typer.Option("--reset", help="Back to the shipped threshold.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Fit how sure an answer must be, on your own questions, and keep it with the index."""
+    from bot.app import build_answerer, support_model
+    from bot.console import evaluation_progress, print_threshold
+    from bot.evaluation import read_questions
+    from bot.store import Calibration, CalibrationStore, migrate, open_engine
+    from bot.thresholds import fit_threshold
+
+    if (file is None) != reset:
+        raise ConfigurationError("give either a question file or --reset")
+    settings = load_settings()
+    engine = open_engine(settings.database_url)
+    try:
+        migrate(engine)
+        store = CalibrationStore(engine)
+        if file is None:
+            gone = store.forget(settings.embedding_model)
+            threshold = support_model(settings).answer_threshold
+            if json:
+                write_line({"reset": gone, "threshold": threshold}, sys.stdout)
+            else:
+                sys.stdout.write(f"the shipped threshold is in use: {threshold:.2f}\n")
+            return 0
+        questions = read_questions(file)
+        model = support_model(settings)
+        with build_answerer(settings) as answerer, evaluation_progress(len(questions)) as tick:
+            fit = fit_threshold(
+                questions,
+                answerer,
+                max_false=max_false,
+                current=model.answer_threshold,
+                progress=tick,
+            )
+        store.save(
+            Calibration(
+                settings.embedding_model, model.version, fit.after.threshold, len(questions)
+            )
+        )
+    finally:
+        engine.dispose()
+    if json:
+        write_line(asdict(fit), sys.stdout)
+    else:
+        print_threshold(fit)
+    return 0
+
+
 @feedback_app.command(name="export")
 def export_feedback(
     json: Annotated[bool, typer.Option("--json", help="Print JSON Lines, one per thumb.")] = False,

@@ -16,6 +16,7 @@ from bot.doctor import Check, State
 from bot.evaluation import EvaluationReport, render_table
 from bot.records import GroundedAnswer, Outcome
 from bot.retrieval.search import SearchResults
+from bot.thresholds import ThresholdFit
 
 _MARKS = {
     State.OK: ("✓", "green"),
@@ -115,3 +116,26 @@ def evaluation_progress(total: int) -> Iterator[Callable[[], None]]:
 def print_evaluation(report: EvaluationReport) -> None:
     """Print the table by kind."""
     Console(highlight=False).print(render_table(report))
+
+
+def print_threshold(fit: ThresholdFit) -> None:
+    """Print what the fitted threshold changes on the questions it was fitted to."""
+    console = Console(highlight=False)
+    table = Table("", "threshold", "correct", "false answers", "right if answered", box=None)
+    for name, effect in (("before", fit.before), ("now", fit.after)):
+        right = effect.right_when_answering
+        table.add_row(
+            name,
+            f"{effect.threshold:.2f}",
+            f"{effect.correct:.0%}",
+            f"{effect.false_answers:.0%}",
+            "·" if right is None else f"{right:.0%}",
+        )
+    console.print(table)
+    console.print(
+        Text(
+            f"measured on the {fit.answerable} answerable and {fit.unanswerable} unanswerable"
+            " questions it was fitted to: expect a little less on others. A running `manuel serve`"
+            " takes it over when it restarts."
+        )
+    )

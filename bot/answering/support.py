@@ -6,6 +6,8 @@ long the question is. Hard rules and the figures of the model explain themselves
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -50,6 +52,12 @@ class SupportModel:
     close_threshold: float
     close_signal: str = "best_unit"
     without_encoder: SupportModel | None = None
+
+    @property
+    def version(self) -> str:
+        """Return what identifies the weights: a threshold fitted with others means nothing."""
+        weights = json.dumps([self.intercept, dict(self.weights)], sort_keys=True)
+        return hashlib.sha256(weights.encode()).hexdigest()[:16]
 
     def probability(self, signals: Mapping[str, float]) -> float:
         """Return the probability that the answer is right, in (0, 1)."""

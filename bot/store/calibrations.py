@@ -19,7 +19,7 @@ class Calibration:
     """One fitted threshold.
 
     Attributes:
-        embedding_model: Fingerprint of the encoder, "none" without one.
+        embedding_model: As `EMBEDDING_MODEL` names it.
         support_model: Version of the support check's weights.
         threshold: Probability from which an answer is shown.
         questions: How many it was fitted to.

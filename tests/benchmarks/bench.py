@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,19 +29,24 @@ def main() -> int:
     parser.add_argument("--corpus", default="gitlab-handbook", help="folder of shared/corpora")
     parser.add_argument("--questions", default="gitlab", help="file of shared/questions")
     parser.add_argument("--skip-encoders", action="store_true")
+    parser.add_argument("--keep", type=Path, help="folder to leave a copy of the index in")
     options = parser.parse_args()
     folder = options.shared / "corpora" / options.corpus
     if not folder.is_dir():
         _say(f"no handbooks in {options.shared}: nothing to measure")
         return 2
     with tempfile.TemporaryDirectory() as scratch:
-        environment = _environment(Path(scratch) / "bench.db")
+        database = Path(scratch) / "bench.db"
+        environment = _environment(database)
         sections = [
             _ingest_section(folder, environment),
             _question_section(
                 options.shared / "questions" / f"{options.questions}.jsonl", environment
             ),
         ]
+        if options.keep:
+            options.keep.mkdir(parents=True, exist_ok=True)
+            shutil.copy(database, options.keep / f"{options.questions}.db")
     if not options.skip_encoders:
         sections.append(_encoder_section())
     REPORT.write_text(_header() + "\n".join(sections), encoding="utf-8")

@@ -162,6 +162,57 @@ def test_an_evaluation_counts_by_kind(manuel):
     assert manuel("eval", str(file)).stdout.strip()
 
 
+def questions_of_our_own(folder: Path, *, unanswerable: int = 10) -> Path:
+    gold = [{"page": "teletravail.md", "quote": "deux jours par semaine"}]
+    lines = [
+        {
+            "id": f"q{number}",
+            "question": "Combien de jours de télétravail par semaine ?",
+            "answerable": True,
+            "gold": gold,
+            "answer_any": ["deux jours"],
+            "kind": "keyword",
+        }
+        for number in range(10)
+    ] + [
+        {
+            "id": f"x{number}",
+            "question": f"Quelle est la recette numéro {number} du gâteau au chocolat ?",
+            "answerable": False,
+            "gold": [],
+            "answer_any": [],
+            "kind": "offtopic",
+        }
+        for number in range(unanswerable)
+    ]
+    file = folder / f"questions-{unanswerable}.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return file
+
+
+def test_a_calibration_is_kept_used_and_taken_back(manuel, tmp_path):
+    question = "Combien de jours de télétravail par semaine ?"
+    shipped = manuel.json("calibrate", "--reset")["threshold"]
+    assert not manuel.json("ask", question)["abstained"]
+    try:
+        fit = manuel.json("calibrate", str(questions_of_our_own(tmp_path)), "--max-false", "0")
+        assert fit["before"]["threshold"] == shipped
+        assert (fit["answerable"], fit["unanswerable"]) == (10, 10)
+        assert fit["after"]["correct"] == 1.0
+        assert fit["after"]["false_answers"] == 0.0
+        again = manuel.json("calibrate", str(questions_of_our_own(tmp_path)))
+        assert again["before"]["threshold"] == fit["after"]["threshold"] != shipped
+    finally:
+        assert manuel.json("calibrate", "--reset") == {"reset": True, "threshold": shipped}
+
+
+def test_too_few_questions_calibrate_nothing(manuel, tmp_path):
+    done = manuel("calibrate", str(questions_of_our_own(tmp_path, unanswerable=9)))
+    assert done.returncode == 2
+    assert "at least 10" in done.stderr
+    assert manuel.json("calibrate", "--reset")["reset"] is False
+
+
 def test_the_doctor_reports_each_part(manuel):
     done = manuel("doctor", "--json")
     states = {c["name"]: c["state"] for c in json.loads(done.stdout)["checks"]}
