@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.slack.rendering import Block, Message, button, with_block
+from bot.slack.tables import as_preformatted
 from bot.slack.wording import Words
 from bot.store import Verdict
 
@@ -37,14 +38,20 @@ def verdict_in(value: str) -> tuple[Verdict, str]:
 def variants(message: Message) -> Iterator[Message]:
     """Yield ways to show a message, to be tried in order where Slack refuses its blocks.
 
-    As it is; with plain buttons where feedback buttons are not taken; as text alone.
+    As it is; with plain buttons and text where feedback buttons and tables are not taken; as text
+    alone.
     """
     yield message
-    blocks = tuple(_plain(block) for block in message.blocks)
+    blocks = plain_blocks(message)
     if blocks != message.blocks:
         yield Message(message.text, blocks)
     if message.blocks:
         yield Message(message.text, ())
+
+
+def plain_blocks(message: Message) -> tuple[Block, ...]:
+    """Return the blocks of a message, with older ones instead of those not taken everywhere."""
+    return tuple(_plain(block) for block in message.blocks)
 
 
 def _button(text: str, label: str, verdict: Verdict, question_id: str) -> Block:
@@ -56,6 +63,8 @@ def _button(text: str, label: str, verdict: Verdict, question_id: str) -> Block:
 
 
 def _plain(block: Block) -> Block:
+    if block["type"] == "table":
+        return as_preformatted(block)
     if block["type"] != "context_actions":
         return block
     [asked] = block["elements"]

@@ -34,6 +34,12 @@ def clean(text: str) -> str:
     return _INVISIBLE.sub("", text.encode("utf-8", "replace").decode("utf-8"))
 
 
+def tidy(text: str) -> str:
+    """Return the lines of a text without empty ones, white space in them as single spaces."""
+    lines = (" ".join(line.split()) for line in clean(text).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
 def question_text(event_text: str, bot_user_id: str) -> str:
     """Return what a person asked, as they saw it while typing.
 

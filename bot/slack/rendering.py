@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from bot.records import Abstention, Claim, GroundedAnswer, Outcome, Passage, collapse
-from bot.slack.mrkdwn import clean, escape, escaped_within, safe_url, shortened
+from bot.slack.mrkdwn import clean, escape, escaped_within, safe_url, shortened, tidy
+from bot.slack.tables import cells, table_block, table_runs
 from bot.slack.wording import Words
 from ingest import StoredChunk
 
@@ -64,6 +66,7 @@ class Message:
 class _Sources:
     """Numbers the passages in the order in which the answer uses them."""
 
+    stale_before: datetime | None
     numbered: dict[tuple[str, str, str], tuple[int, Passage, list[str]]] = field(
         default_factory=dict
     )
@@ -76,10 +79,16 @@ class _Sources:
         return entry[0]
 
 
-def render(outcome: Outcome, words: Words) -> Message:
-    """Render an answer with its numbered sources, or an abstention without any."""
+def render(outcome: Outcome, words: Words, *, stale_before: datetime | None = None) -> Message:
+    """Render an answer with its numbered sources, or an abstention without any.
+
+    Args:
+        outcome: Of a question.
+        words: The bot's own, around it.
+        stale_before: Pages not changed since then are marked; None marks none.
+    """
     if isinstance(outcome, GroundedAnswer):
-        return _answer(outcome, words)
+        return _answer(outcome, words, stale_before)
     return _abstention(outcome, words)
 
 
@@ -120,22 +129,30 @@ def _abstention(outcome: Abstention, words: Words) -> Message:
     return Message("\n\n".join(spoken), tuple(blocks))
 
 
-def _answer(answer: GroundedAnswer, words: Words) -> Message:
+def _answer(answer: GroundedAnswer, words: Words, stale_before: datetime | None) -> Message:
     quoted = answer.generator == EXTRACTIVE
     shown = _fitting(answer.claims)
-    sources = _Sources()
+    sources = _Sources(stale_before)
     blocks: list[Block] = []
     spoken: list[str] = []
     previous: Claim | None = None
-    for claim in shown:
-        number = sources.number(claim)
-        lines = _claim_lines(claim, previous) if quoted else [_tidy(claim.sentence)]
-        said = shortened("\n".join(lines), QUOTE_LIMIT) or "…"  # Slack refuses empty text
-        blocks.append(
-            _rich_text("rich_text_quote" if quoted else "rich_text_section", said, number)
-        )
-        spoken.append(f"{escape(said)} [{number}]")
-        previous = claim
+    tabled = False
+    for run in table_runs(shown) if quoted else [[claim] for claim in shown]:
+        # One table a message: Slack takes no more.
+        table = table_block(run) if quoted and not tabled else None
+        for claim in run:
+            number = sources.number(claim)
+            lines = _claim_lines(claim, previous) if quoted else [tidy(claim.sentence)]
+            said = shortened("\n".join(lines), QUOTE_LIMIT) or "…"  # Slack refuses empty text
+            if table is None:
+                blocks.append(
+                    _rich_text("rich_text_quote" if quoted else "rich_text_section", said, number)
+                )
+            spoken.append(f"{escape(said)} [{number}]")
+            previous = claim
+        if table is not None:
+            blocks += [_rich_text("rich_text_section", words.table, number), table]
+            tabled = True
     notes = [words.more_left_out] if len(shown) < len(answer.claims) else []
     if answer.degraded:
         notes.append(words.degraded)
@@ -164,8 +181,8 @@ def _fitting(claims: Sequence[Claim]) -> list[Claim]:
 def _claim_lines(claim: Claim, previous: Claim | None) -> list[str]:
     """Return the quote as lines; what leads in a list or a table is said once."""
     citation = claim.citation
-    lead_in, quote = _tidy(citation.lead_in), _tidy(citation.quote)
-    header = _cells(lead_in)
+    lead_in, quote = tidy(citation.lead_in), tidy(citation.quote)
+    header = cells(lead_in)
     lines = [_readable(line, header) for line in quote.split("\n")]
     repeated = (
         previous is not None
@@ -178,24 +195,12 @@ def _claim_lines(claim: Claim, previous: Claim | None) -> list[str]:
 
 def _readable(line: str, header: list[str]) -> str:
     """Return a table row as `column : cell · …`, a list item with a bullet, else the line."""
-    cells = _cells(line)
-    if cells:
-        names = header if len(header) == len(cells) else [""] * len(cells)
-        named = zip(names, cells, strict=True)
+    row = cells(line)
+    if row:
+        names = header if len(header) == len(row) else [""] * len(row)
+        named = zip(names, row, strict=True)
         return _SEPARATOR.join(f"{name} : {cell}" if name else cell for name, cell in named if cell)
     return f"• {line[2:]}" if line.startswith(("- ", "* ", "+ ")) else line
-
-
-def _cells(row: str) -> list[str]:
-    """Return the cells of a `| a | b |` row, [] for any other text."""
-    if "\n" in row or len(row) < 3 or not (row.startswith("|") and row.endswith("|")):
-        return []
-    return [cell.strip() for cell in row[1:-1].split("|")]
-
-
-def _tidy(text: str) -> str:
-    lines = (" ".join(line.split()) for line in clean(text).split("\n"))
-    return "\n".join(line for line in lines if line)
 
 
 def _rich_text(kind: str, said: str, number: int) -> Block:
@@ -215,7 +220,10 @@ def _source_list(sources: _Sources, words: Words, *, with_quotes: bool) -> Block
     heading = {"type": "text", "text": words.sources, "style": {"bold": True}}
     elements: list[Block] = [{"type": "rich_text_section", "elements": [heading]}]
     for number, passage, quotes in sources.numbered.values():
-        entry = {"type": "rich_text_section", "elements": source_elements(passage.chunk, words)}
+        entry = {
+            "type": "rich_text_section",
+            "elements": source_elements(passage.chunk, words, stale_before=sources.stale_before),
+        }
         elements.append(
             {
                 "type": "rich_text_list",
@@ -225,14 +233,16 @@ def _source_list(sources: _Sources, words: Words, *, with_quotes: bool) -> Block
             }
         )
         if with_quotes:
-            cited = shortened(_tidy("\n".join(quotes)), CITED_LIMIT) or "…"
+            cited = shortened(tidy("\n".join(quotes)), CITED_LIMIT) or "…"
             elements.append(
                 {"type": "rich_text_quote", "elements": [{"type": "text", "text": cited}]}
             )
     return {"type": "rich_text", "elements": elements}
 
 
-def source_elements(chunk: StoredChunk, words: Words) -> list[Block]:
+def source_elements(
+    chunk: StoredChunk, words: Words, *, stale_before: datetime | None = None
+) -> list[Block]:
     """Return the rich text that names a passage's page: linked where it has an address, dated."""
     url = safe_url(chunk.url)
     label = _label(chunk)
@@ -241,7 +251,7 @@ def source_elements(chunk: StoredChunk, words: Words) -> list[Block]:
         if url
         else {"type": "text", "text": _with_path(label, chunk)}
     )
-    remarks = _remarks(chunk, words)
+    remarks = _remarks(chunk, words, stale_before)
     return [name, {"type": "text", "text": _SEPARATOR + remarks}] if remarks else [name]
 
 
@@ -251,7 +261,7 @@ def _spoken_sources(sources: _Sources, words: Words) -> str:
         chunk = passage.chunk
         url = safe_url(chunk.url, limit=SPOKEN_URL_LIMIT)
         name = _label(chunk) if url else _with_path(_label(chunk), chunk)
-        parts = (name, url or "", _remarks(chunk, words))
+        parts = (name, url or "", _remarks(chunk, words, sources.stale_before))
         lines.append(f"{number}. " + escape(_SEPARATOR.join(part for part in parts if part)))
     return "\n".join(lines)
 
@@ -268,10 +278,12 @@ def _with_path(label: str, chunk: StoredChunk) -> str:
     return label if path == label else f"{label} ({path})"
 
 
-def _remarks(chunk: StoredChunk, words: Words) -> str:
+def _remarks(chunk: StoredChunk, words: Words, stale_before: datetime | None) -> str:
     remarks = []
     if chunk.modified_at is not None:
         remarks.append(words.updated.format(date=words.format_date(chunk.modified_at)))
+        if stale_before is not None and chunk.modified_at < stale_before and not chunk.outdated:
+            remarks.append(words.stale)
     if chunk.outdated:
         remarks.append(words.outdated)
     return _SEPARATOR.join(remarks)

@@ -6,6 +6,7 @@ from bot.store.feedback import Feedback, FeedbackStore, Reason, Verdict
 from bot.store.forgetting import Forgotten, forget_user
 from bot.store.jobs import ANSWER, DELIVER, LEASE_S, Job, JobState, JobStore, NewJob, Stage
 from bot.store.migrate import migrate
+from bot.store.muted_threads import MutedThreads
 from bot.store.private_answers import PrivateAnswer, PrivateAnswers
 from bot.store.questions import LoggedPassage, LoggedQuestion, QuestionLog, logged_passages
 from bot.store.stores import Stores
@@ -24,6 +25,7 @@ __all__ = [
     "JobStore",
     "LoggedPassage",
     "LoggedQuestion",
+    "MutedThreads",
     "NewJob",
     "PrivateAnswer",
     "PrivateAnswers",

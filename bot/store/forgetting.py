@@ -25,7 +25,8 @@ class Forgotten:
 def forget_user(engine: Engine, user_id: str) -> Forgotten:
     """Delete a person's questions, feedback and private answers; what they wait for is dropped.
 
-    Ended jobs stay without the person's id: they recognise events that Slack sends again.
+    Ended jobs stay without the person's id: they recognise events that Slack sends again. Those
+    that were only to write to the person go.
 
     Raises:
         JobStoreError: If the database cannot be used now; then nothing is deleted.
@@ -47,9 +48,11 @@ def forget_user(engine: Engine, user_id: str) -> Forgotten:
         def deleted(table: Table) -> int:
             return connection.execute(delete(table).where(table.c.user_id == user_id)).rowcount
 
+        to_them = delete(jobs).where(jobs.c.channel_id == user_id)
+        messages = connection.execute(to_them).rowcount
         return Forgotten(
             questions=deleted(questions),
             feedback=deleted(feedback),
             private_answers=deleted(private_answers),
-            jobs=connection.execute(of_them).rowcount,
+            jobs=messages + connection.execute(of_them).rowcount,
         )

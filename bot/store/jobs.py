@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -68,12 +68,14 @@ DELIVER = Stage(JobState.ANSWERED, JobState.DELIVERING, "deliveries")
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A question as accepted from Slack.
+    """A question as accepted from Slack, or something of our own to post.
 
     Attributes:
-        message_ts: Of the message that asks; with team and channel it names the question.
-        thread_ts: Root of the thread to answer in.
+        channel_id: Where to post; a person's id means the direct message with them.
+        message_ts: Of the message that asks; with team and channel it names the job.
+        thread_ts: Root of the thread to answer in; "" to start one.
         question: Readable text; "" when somebody called the bot and asked nothing.
+        in_shared_channel: The conversation is shared with another company.
     """
 
     event_id: str
@@ -83,6 +85,7 @@ class NewJob:
     thread_ts: str
     user_id: str
     question: str
+    in_shared_channel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,7 @@ class Job:
     thread_ts: str
     user_id: str
     question: str | None
+    in_shared_channel: bool
     message: str | None
     outcome: str | None
     state: JobState
@@ -147,21 +151,25 @@ class JobStore:
         Returns:
             Its job_id, or None when this event or this message is known already.
         """
+        return self._insert(new, state=JobState.PENDING)
+
+    def accept_message(self, new: NewJob, *, outcome: str, message: str) -> str | None:
+        """Store something of our own to post, with the promises that an answer has.
+
+        Args:
+            new: Where to post it, and for whom; its ids keep it from being posted twice.
+            outcome: What it is.
+            message: The rendered message (JSON).
+
+        Returns:
+            Its job_id, or None when it is known already.
+        """
+        return self._insert(new, state=JobState.ANSWERED, outcome=outcome, message=message)
+
+    def _insert(self, new: NewJob, **values: Any) -> str | None:
         job_id = uuid.uuid4().hex
         now = self.now()
-        values = {
-            "job_id": job_id,
-            "event_id": new.event_id,
-            "team_id": new.team_id,
-            "channel_id": new.channel_id,
-            "message_ts": new.message_ts,
-            "thread_ts": new.thread_ts,
-            "user_id": new.user_id,
-            "question": new.question,
-            "state": JobState.PENDING,
-            "due_at": now,
-            "created_at": now,
-        }
+        values |= {"job_id": job_id, "due_at": now, "created_at": now, **asdict(new)}
         try:
             with transaction(self._engine) as connection:
                 connection.execute(insert(jobs).values(values))
@@ -268,10 +276,60 @@ class JobStore:
         """Record that nobody can be told, and why."""
         self._end(job_id, state=JobState.FAILED, failure=reason[:120])
 
+    def stop(self, *, team_id: str, channel_id: str, thread_ts: str) -> int:
+        """End what is under way in a thread, whoever holds it, so that nothing more is posted.
+
+        Returns:
+            How many jobs were ended; a post that is on its way already arrives.
+        """
+        in_thread = and_(
+            jobs.c.team_id == team_id,
+            jobs.c.channel_id == channel_id,
+            jobs.c.thread_ts == thread_ts,
+        )
+        ended = _ended(self.now(), state=JobState.FAILED, failure="stopped")
+        statement = update(jobs).where(in_thread, jobs.c.finished_at.is_(None)).values(ended)
+        with transaction(self._engine) as connection:
+            return connection.execute(statement).rowcount
+
     def get(self, job_id: str) -> Job | None:
         """Return one job."""
+        return self._first(jobs.c.job_id == job_id)
+
+    def named(self, *, team_id: str, channel_id: str, message_ts: str) -> Job | None:
+        """Return the job of a message (see `NewJob`), None when it is not known or forgotten."""
+        return self._first(
+            and_(
+                jobs.c.team_id == team_id,
+                jobs.c.channel_id == channel_id,
+                jobs.c.message_ts == message_ts,
+            )
+        )
+
+    def posted_as(self, *, team_id: str, channel_id: str, ts: str) -> Job | None:
+        """Return the job whose outcome stands there, None when it is not ours or forgotten."""
+        return self._first(
+            and_(
+                jobs.c.posted_channel == channel_id,
+                jobs.c.posted_ts == ts,
+                jobs.c.team_id == team_id,
+            )
+        )
+
+    def earlier_outcome(self, job: Job, outcome: str) -> bool:
+        """Say whether a thread had such an outcome before this job."""
+        same = and_(
+            jobs.c.team_id == job.team_id,
+            jobs.c.channel_id == job.channel_id,
+            jobs.c.thread_ts == job.thread_ts,
+            jobs.c.outcome == outcome,
+            jobs.c.job_id != job.job_id,
+        )
+        return self._first(same) is not None
+
+    def _first(self, condition: ColumnElement[bool]) -> Job | None:
         with transaction(self._engine, reads=True) as connection:
-            row = connection.execute(select(jobs).where(jobs.c.job_id == job_id)).one_or_none()
+            row = connection.execute(select(jobs).where(condition).limit(1)).one_or_none()
         return None if row is None else _job(row)
 
     def counts(self) -> dict[JobState, int]:
@@ -297,21 +355,25 @@ class JobStore:
             return connection.execute(known.limit(1)).first() is not None
 
     def _end(self, job_id: str, **values: Any) -> None:
-        self._change(
-            jobs.c.job_id == job_id,
-            question=None,
-            message=None,
-            owner=None,
-            lease_until=None,
-            uncertain=false(),
-            finished_at=self.now(),
-            **values,
-        )
+        self._change(jobs.c.job_id == job_id, **_ended(self.now(), **values))
 
     def _change(self, condition: ColumnElement[bool], **values: Any) -> bool:
         statement = update(jobs).where(condition, jobs.c.owner == self._owner).values(values)
         with transaction(self._engine) as connection:
             return connection.execute(statement).rowcount > 0
+
+
+def _ended(now: float, **values: Any) -> dict[str, Any]:
+    """Return the values of a job that ends: its words are forgotten."""
+    return {
+        "question": None,
+        "message": None,
+        "owner": None,
+        "lease_until": None,
+        "uncertain": false(),
+        "finished_at": now,
+        **values,
+    }
 
 
 def _due(stage: Stage, now: float) -> ColumnElement[bool]:
@@ -329,6 +391,7 @@ def _job(row: Row[Any]) -> Job:
         thread_ts=row.thread_ts,
         user_id=row.user_id,
         question=row.question,
+        in_shared_channel=row.in_shared_channel,
         message=row.message,
         outcome=row.outcome,
         state=JobState(row.state),

@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 
 from bot.store.feedback import FeedbackStore
 from bot.store.jobs import LEASE_S, JobStore
+from bot.store.muted_threads import MutedThreads
 from bot.store.private_answers import PrivateAnswers
 from bot.store.questions import QuestionLog
 
@@ -20,6 +21,7 @@ class Stores:
     questions: QuestionLog
     feedback: FeedbackStore
     private_answers: PrivateAnswers
+    muted_threads: MutedThreads
 
     @classmethod
     def on(cls, engine: Engine, *, question_log_days: int, job_lease_s: float = LEASE_S) -> Stores:
@@ -29,4 +31,5 @@ class Stores:
             questions=QuestionLog(engine, keep_days=question_log_days),
             feedback=FeedbackStore(engine),
             private_answers=PrivateAnswers(engine),
+            muted_threads=MutedThreads(engine),
         )

@@ -37,6 +37,8 @@ jobs = Table(
     Column("deliveries", Integer, nullable=False, default=0),
     # True when a post was tried and nobody knows whether Slack took it.
     Column("uncertain", Boolean, nullable=False, default=False),
+    # Of a conversation shared with another company; who asks there may not be one of us.
+    Column("in_shared_channel", Boolean, nullable=False, default=False),
     Column("owner", String(64)),
     Column("lease_until", Float),
     Column("due_at", Float, nullable=False),
@@ -49,6 +51,17 @@ jobs = Table(
     UniqueConstraint("event_id", name="uq_bot_jobs_event"),
     Index("ix_bot_jobs_due", "state", "due_at"),
     Index("ix_bot_jobs_finished", "finished_at"),
+    Index("ix_bot_jobs_posted", "posted_channel", "posted_ts"),
+    Index("ix_bot_jobs_thread", "team_id", "channel_id", "thread_ts"),
+)
+
+muted_threads = Table(
+    "bot_muted_threads",
+    metadata,
+    Column("team_id", String(32), primary_key=True),
+    Column("channel_id", String(32), primary_key=True),
+    Column("thread_ts", String(32), primary_key=True),
+    Column("muted_at", Float, nullable=False),
 )
 
 private_answers = Table(

@@ -315,3 +315,77 @@ def test_a_file_that_is_no_database_is_named_as_the_problem(tmp_path: Path) -> N
     with pytest.raises(JobStoreError, match="DATABASE_URL"):
         migrate(engine)
     engine.dispose()
+
+
+def test_a_message_of_our_own_is_kept_once_and_is_ready_to_be_delivered(store: JobStore) -> None:
+    job_id = store.accept_message(QUESTION, outcome="relay", message="{}")
+
+    assert job_id is not None
+    assert store.accept_message(QUESTION, outcome="relay", message="{}") is None
+    assert store.claim(ANSWER) is None
+    job = store.claim(DELIVER)
+    assert job is not None
+    assert (job.job_id, job.outcome, job.message) == (job_id, "relay", "{}")
+
+
+def test_a_job_is_found_by_its_message_and_by_where_its_outcome_stands(store: JobStore) -> None:
+    job_id = store.accept_message(QUESTION, outcome="relay", message="{}")
+    assert job_id is not None
+    store.claim(DELIVER)
+    store.done(job_id, channel_id="C9", ts="9.0")
+
+    named = store.named(team_id="T1", channel_id="C1", message_ts=QUESTION.message_ts)
+    posted = store.posted_as(team_id="T1", channel_id="C9", ts="9.0")
+    assert named is not None
+    assert named == posted
+    assert store.named(team_id="T2", channel_id="C1", message_ts=QUESTION.message_ts) is None
+    assert store.posted_as(team_id="T2", channel_id="C9", ts="9.0") is None
+
+
+def test_a_stopped_thread_posts_nothing_more(store: JobStore, other: JobStore) -> None:
+    later = replace(QUESTION, event_id="Ev2", message_ts="1796000001.000100")
+    elsewhere = replace(QUESTION, event_id="Ev3", message_ts="3.0", thread_ts="3.0")
+    answered = store.accept(QUESTION)
+    assert answered is not None
+    store.claim(ANSWER)
+    store.answered(answered, outcome="answer", message="{}")
+    store.claim(DELIVER)
+    running = store.accept(later)
+    assert running is not None
+    other.claim(ANSWER)
+    store.accept(elsewhere)
+
+    stopped = store.stop(team_id="T1", channel_id="C1", thread_ts=QUESTION.thread_ts)
+
+    assert stopped == 2
+    assert store.hold(answered) is False
+    assert other.answered(running, outcome="answer", message="{}") is False
+    assert store.counts() == {JobState.FAILED: 2, JobState.PENDING: 1}
+    job = store.get(answered)
+    assert job is not None
+    assert (job.question, job.message, job.failure) == (None, None, "stopped")
+
+
+def test_an_ended_job_is_not_stopped(store: JobStore) -> None:
+    job_id = store.accept(QUESTION)
+    assert job_id is not None
+    store.claim(ANSWER)
+    store.failed(job_id, reason="other")
+
+    assert store.stop(team_id="T1", channel_id="C1", thread_ts=QUESTION.thread_ts) == 0
+
+
+def test_an_outcome_earlier_in_the_thread_is_known(store: JobStore) -> None:
+    first = store.accept(QUESTION)
+    assert first is not None
+    store.claim(ANSWER)
+    store.answered(first, outcome="refusal", message="{}")
+    store.accept(replace(QUESTION, event_id="Ev2", message_ts="1796000001.000100"))
+    second = store.claim(ANSWER)
+    assert second is not None
+
+    assert store.earlier_outcome(second, "refusal")
+    assert not store.earlier_outcome(second, "answer")
+    itself = store.get(first)
+    assert itself is not None
+    assert not store.earlier_outcome(itself, "refusal")

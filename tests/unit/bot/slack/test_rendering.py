@@ -1,5 +1,6 @@
 """What people see of an answer, and what a screen reader says of it."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.slack.rendering import (
@@ -203,3 +204,16 @@ def test_a_notice_can_stand_above_a_message() -> None:
 
     assert message.text == "Ici.\n\nVoilà."
     assert shown(message) == "Ici.\nVoilà."
+
+
+def test_a_page_not_changed_for_too_long_is_marked_unless_it_says_so_itself() -> None:
+    changed = datetime(2026, 3, 12, tzinfo=UTC)
+    later = changed + timedelta(days=1)
+
+    assert FRENCH.stale in shown(render(answer(), FRENCH, stale_before=later))
+    assert FRENCH.stale in render(answer(), FRENCH, stale_before=later).text
+    assert FRENCH.stale not in shown(render(answer(), FRENCH, stale_before=changed))
+    marked = render(answer(claim(of=passage(outdated=True))), FRENCH, stale_before=later)
+    assert FRENCH.stale not in marked.text
+    undated = render(answer(claim(of=passage(modified_at=None))), FRENCH, stale_before=later)
+    assert FRENCH.stale not in undated.text
