@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, SecretStr
 
 from ingest import IngestSettings
@@ -29,7 +31,24 @@ class BotSettings(IngestSettings):
     slack_app_token: SecretStr | None = Field(
         None, description="xapp-… with connections:write, for Socket Mode."
     )
-    slack_signing_secret: SecretStr | None = Field(None, description="For HTTP mode.")
+    slack_mode: Literal["socket", "http"] = Field(
+        "socket",
+        description="How Slack reaches the app: `socket` (a connection that the app opens) or"
+        " `http` (requests to a public address).",
+    )
+    slack_signing_secret: SecretStr | None = Field(
+        None, description="Proves that requests come from Slack, in HTTP mode."
+    )
+    http_host: str = Field(
+        "127.0.0.1",
+        description="Address to listen on for Slack's requests, /healthz and /metrics.",
+    )
+    http_port: int | None = Field(
+        None,
+        ge=0,
+        le=65_535,
+        description="Port to listen on; default: 3000 in HTTP mode, none in Socket Mode.",
+    )
     slack_api_url: str = Field(
         "https://slack.com/api/", description="Slack's Web API; the stand-in has its own."
     )

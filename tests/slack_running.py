@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.maintenance import Maintenance
+from bot.metrics import Metrics
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResult, SearchResults
 from bot.sandbox.control import Sandbox
 from bot.settings import BotSettings
 from bot.slack.app import SlackApp
+from bot.slack.http_mode import EVENTS_PATH, HttpReceiver
+from bot.slack.socket_mode import SocketModeReceiver
 from bot.store import JobStore, Stores, migrate, open_engine
+from bot.web import WebServer
 from ingest import Audiences
 from tests.outcomes import abstention, answer, passage
 
@@ -75,24 +79,37 @@ async def running(
     question_log_days: int = 90,
     maintenance: Maintenance | None = None,
     admins: frozenset[str] = frozenset(),
+    metrics: Metrics | None = None,
 ) -> AsyncIterator[JobStore]:
-    """Run the app against a stand-in until the block ends; yields its queue."""
+    """Run the app against a stand-in until the block ends; yields its queue.
+
+    The manifest of the stand-in says how: in Socket Mode or in HTTP mode.
+    """
     engine = open_engine(f"sqlite:///{folder / 'manuel.db'}")
     migrate(engine)
     stores = Stores.on(engine, question_log_days=question_log_days, job_lease_s=lease_s)
+    receiver: SocketModeReceiver | HttpReceiver
+    if sandbox.world.manifest.socket_mode:
+        receiver = SocketModeReceiver(sandbox.world.app_token)
+    else:
+        receiver = HttpReceiver(sandbox.world.signing_secret)
     app = SlackApp(
         api_url=sandbox.api_url,
         bot_token=sandbox.workspace().bot_token,
-        app_token=sandbox.world.app_token,
+        receiver=receiver,
         stores=stores,
         handbook=handbook or ScriptedHandbook(answer, search),
         maintenance=maintenance or Maintenance(settings_in(folder)),
+        metrics=metrics or Metrics(),
         admins=admins,
         answer_workers=answer_workers,
     )
+    web = WebServer("127.0.0.1", 0, app.routes)
+    await web.start()
+    sandbox.http.request_url = f"http://127.0.0.1:{web.port}{EVENTS_PATH}"
     stop = asyncio.Event()
     task = asyncio.create_task(app.run(stop, stop_limit_s=stop_limit_s))
-    connected = asyncio.create_task(sandbox.wait_for_connection())
+    connected = asyncio.create_task(_receiving(receiver))
     await asyncio.wait({task, connected}, return_when=asyncio.FIRST_COMPLETED)
     try:
         if task.done():
@@ -103,4 +120,11 @@ async def running(
         connected.cancel()
         stop.set()
         await task
+        await web.stop()
         engine.dispose()
+
+
+async def _receiving(receiver: SocketModeReceiver | HttpReceiver) -> None:
+    async with asyncio.timeout(10):
+        while not await receiver.is_receiving():
+            await asyncio.sleep(0.01)

@@ -10,6 +10,7 @@ from bot.sandbox.acknowledgements import Acknowledgements
 from bot.sandbox.delivery import Delivery, PayloadKind, Transport
 from bot.sandbox.events import EventFeed
 from bot.sandbox.faults import Fault, FaultKind
+from bot.sandbox.http_mode import SignedHttp
 from bot.sandbox.interactions import (
     Interactions,
     find_action,
@@ -52,7 +53,10 @@ class Sandbox:
     def __init__(self, manifest: Manifest | None = None) -> None:
         self.world = World(manifest or Manifest.read())
         self.socket_mode = SocketMode(self.world)
-        self.transport: Transport = self.socket_mode
+        self.http = SignedHttp(self.world)
+        # As with Slack, either one or the other.
+        uses_sockets = self.world.manifest.socket_mode
+        self.transport: Transport = self.socket_mode if uses_sockets else self.http
         self.feed = EventFeed(self.world, self.transport)
         self.interactions = Interactions(self.world)
         self.slack = Slack(self.world, self.feed, self.interactions, self.socket_mode)
@@ -128,6 +132,7 @@ class Sandbox:
         place, person = workspace.channel(channel), workspace.user(user)
         if person.user_id not in place.members:
             place.members.append(person.user_id)
+            self.world.changes.publish("channel", channel_id=place.channel_id)
             self.feed.member_joined(workspace, place, person.user_id)
 
     # What people do
@@ -205,6 +210,7 @@ class Sandbox:
         workspace = self.workspace(team)
         target, person = self._message(workspace, message), workspace.user(user)
         target.reactions.setdefault(reaction, []).append(person.user_id)
+        self.world.changes.publish("reaction", channel_id=target.channel_id, ts=target.ts)
         self.feed.reaction_added(workspace, target, person.user_id, reaction)
 
     def slash(
@@ -252,9 +258,17 @@ class Sandbox:
         return self._interact(workspace, person, payload)
 
     def click_in_view(
-        self, user: str, action_id: str, value: Any = None, *, team: str | None = None
+        self,
+        user: str,
+        action_id: str,
+        value: Any = None,
+        *,
+        state: Json | None = None,
+        team: str | None = None,
     ) -> Delivery:
         """Let somebody press a button in their open modal, or else in their Home tab.
+
+        `state` is what they have typed and chosen there so far.
 
         Raises:
             LookupError: If they see no view, or it has no such element.
@@ -264,6 +278,7 @@ class Sandbox:
         view = self.modal(user, team=team) or self.home(user, team=team)
         if view is None:
             raise LookupError(f"{user} sees no view")
+        view.state = state if state is not None else view.state
         block, element = find_action(view.content["blocks"], action_id, value)
         action = pressed(block, element, value, workspace.new_ts())
         payload = self.interactions.block_actions_in_view(workspace, view, person, action)
@@ -284,7 +299,7 @@ class Sandbox:
         person, view = workspace.user(user), self.modal(user, team=team)
         if view is None:
             raise LookupError(f"{user} has no open modal")
-        view.state = values or {}
+        view.state, view.errors = values or {}, {}
         payload = self.interactions.view_submission(workspace, view, person)
         delivery = self.transport.deliver(PayloadKind.INTERACTION, payload, accepts_response=True)
         self._acknowledgements.expect_submission(workspace, view, delivery)
@@ -295,6 +310,7 @@ class Sandbox:
         workspace = self.workspace(team)
         person, stack = workspace.user(user), workspace.modals[workspace.user(user).user_id]
         view = stack.pop()
+        self.world.changes.publish("view", team_id=workspace.team_id, user_id=person.user_id)
         if not view.content.get("notify_on_close"):
             return None
         payload = self.interactions.view_closed(workspace, view, person, is_cleared=not stack)
@@ -548,6 +564,7 @@ class Sandbox:
         """Stop everything that still runs."""
         await self._acknowledgements.close()
         await self.socket_mode.close()
+        await self.http.close()
 
     # Inside
 

@@ -5,52 +5,53 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol
 
-import aiohttp
 from pydantic import SecretStr
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
-from slack_bolt.error import BoltUnhandledRequestError
-from slack_bolt.response import BoltResponse
-from slack_sdk.errors import SlackApiError
 from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
 )
-from slack_sdk.web.async_client import AsyncWebClient
+from starlette.routing import BaseRoute
 
 from bot.app import open_engine_room
+from bot.errors import JobStoreError
 from bot.maintenance import Maintenance
+from bot.metrics import Metrics
+from bot.observability import Health, routes
 from bot.settings import BotSettings
 from bot.slack import direct_messages, mentions
 from bot.slack.admin import AdminCommands
 from bot.slack.asking import PrivateAsking
+from bot.slack.bolt import Authorize, build_bolt
 from bot.slack.commands import Commands
 from bot.slack.delivery import SlackDelivery
 from bot.slack.feedback import FeedbackListener
+from bot.slack.http_mode import HttpReceiver
 from bot.slack.jobs import Workers
 from bot.slack.library_log import library_log
 from bot.slack.people import People
+from bot.slack.reaching import until_reachable
 from bot.slack.readiness import Handbook, HandbookWhenReady
-from bot.store import Stores, migrate, open_engine
-from ingest import ConfigurationError, IngestScheduler
+from bot.slack.socket_mode import SocketModeReceiver
+from bot.slack.web_client import SlackClient
+from bot.store import ANSWER, Stores, migrate, open_engine
+from bot.web import WebServer
+from ingest import ConfigurationError, HandbookError, IngestScheduler
 
 log = logging.getLogger(__name__)
 
 STOP_LIMIT_S = 20.0
 """How long a stop waits for jobs under way; service managers kill after 30 to 90 s."""
-PING_EVERY_S = 5.0
-"""Also how long a connection that broke without a word goes unnoticed."""
 RETRIES = 3
-LONGEST_PAUSE_S = 30.0
-
-_T = TypeVar("_T")
+HTTP_MODE_PORT = 3_000
+"""Unless HTTP_PORT says otherwise; what Slack's own examples use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,36 @@ class Identity:
     team_id: str
     bot_id: str
     bot_user_id: str
+
+
+class Receiver(Protocol):
+    """How what happens in Slack reaches the app: `SocketModeReceiver` or `HttpReceiver`."""
+
+    @property
+    def signing_secret(self) -> str:
+        """Return what requests are signed with; "" where they cannot come from anybody else."""
+        ...
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        """Return what the web server must serve for it."""
+        ...
+
+    async def start(self, bolt: AsyncApp) -> None:
+        """Begin to receive.
+
+        Raises:
+            ConfigurationError: If Slack refuses a token.
+        """
+        ...
+
+    async def is_receiving(self) -> bool:
+        """Say whether what happens in Slack would reach us now."""
+        ...
+
+    async def stop(self) -> None:
+        """Receive no more."""
+        ...
 
 
 async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None = None) -> None:
@@ -73,30 +104,27 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         build: Opens the handbook, instead of what the settings describe.
 
     Raises:
-        ConfigurationError: If a setting is wrong, a token is missing, or Slack refuses one.
+        ConfigurationError: If a setting is wrong, a token is missing, Slack refuses one, or the
+            address to listen on is taken.
         SchemaVersionError: If the database was written by a newer version.
         EmbeddingError: If the encoder cannot be set up.
     """
     bot_token = _required(settings.slack_bot_token, "SLACK_BOT_TOKEN", "xoxb-")
-    app_token = _required(settings.slack_app_token, "SLACK_APP_TOKEN", "xapp-")
+    receiver = _receiver(settings)
+    metrics = Metrics()
     stop = stop_signal()
     async with AsyncExitStack() as resources:
         engine = open_engine(settings.database_url)
         resources.callback(engine.dispose)
         await asyncio.to_thread(migrate, engine)
-        handbook = HandbookWhenReady(build or partial(open_engine_room, settings))
+        handbook = HandbookWhenReady(build or partial(open_engine_room, settings), metrics)
         resources.callback(handbook.close)
         maintenance = Maintenance(settings)
         resources.callback(maintenance.stop)
-        scheduler = IngestScheduler(settings)
-        ready = await asyncio.to_thread(handbook.is_ready)
-        scheduler.start()
-        first_sync = _first_sync(settings, scheduler, ready=ready)
-        resources.push_async_callback(_end_syncs, scheduler, first_sync)
         app = SlackApp(
             api_url=settings.slack_api_url,
             bot_token=bot_token,
-            app_token=app_token,
+            receiver=receiver,
             stores=Stores.on(
                 engine,
                 question_log_days=settings.question_log_days,
@@ -104,10 +132,35 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
             ),
             handbook=handbook,
             maintenance=maintenance,
+            metrics=metrics,
             admins=settings.admin_user_ids,
             answer_workers=settings.answer_workers,
         )
+        web = _web_server(settings, app.routes)
+        if web is not None:
+            await web.start()
+            resources.push_async_callback(web.stop)
+        scheduler = IngestScheduler(settings)
+        ready = await asyncio.to_thread(handbook.is_ready)
+        scheduler.start()
+        first_sync = _first_sync(settings, scheduler, ready=ready)
+        resources.push_async_callback(_end_syncs, scheduler, first_sync)
         await app.run(stop)
+
+
+def _receiver(settings: BotSettings) -> Receiver:
+    if settings.slack_mode == "http":
+        secret = _required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET")
+        return HttpReceiver(secret)
+    return SocketModeReceiver(_required(settings.slack_app_token, "SLACK_APP_TOKEN", "xapp-"))
+
+
+def _web_server(settings: BotSettings, served: list[BaseRoute]) -> WebServer | None:
+    """Return the server of HTTP mode; in Socket Mode there is one where HTTP_PORT is set."""
+    port = settings.http_port
+    if port is None and settings.slack_mode == "http":
+        port = HTTP_MODE_PORT
+    return None if port is None else WebServer(settings.http_host, port, served)
 
 
 def _first_sync(
@@ -142,9 +195,12 @@ class SlackApp:
 
     Args:
         api_url: Base of Slack's Web API, or of the local stand-in.
+        bot_token: Of the workspace.
+        receiver: How what happens in Slack reaches the app.
         stores: What the app keeps.
         handbook: Answers and searches.
         maintenance: Syncs and describes the index, for admins.
+        metrics: Where what happens is counted.
         admins: Ids of people who count as admins whatever Slack says.
         answer_workers: Questions answered at the same time.
     """
@@ -154,19 +210,23 @@ class SlackApp:
         *,
         api_url: str,
         bot_token: str,
-        app_token: str,
+        receiver: Receiver,
         stores: Stores,
         handbook: Handbook,
         maintenance: Maintenance,
+        metrics: Metrics,
         admins: frozenset[str],
         answer_workers: int,
     ) -> None:
         self._handbook = handbook
         self._bot_token = bot_token
-        self._app_token = app_token
-        self._handler: AsyncSocketModeHandler | None = None
+        self._receiver = receiver
+        self._stores = stores
+        self._maintenance = maintenance
+        self._metrics = metrics
         # Two clients: a call that changes nothing may be repeated blindly, a post may not.
-        self._client = AsyncWebClient(
+        self._client = SlackClient(
+            metrics,
             base_url=api_url,
             logger=library_log(),
             retry_handlers=[
@@ -174,8 +234,8 @@ class SlackApp:
                 AsyncRateLimitErrorRetryHandler(max_retry_count=RETRIES),
             ],
         )
-        poster = AsyncWebClient(
-            bot_token, base_url=api_url, logger=library_log(), retry_handlers=[]
+        poster = SlackClient(
+            metrics, token=bot_token, base_url=api_url, logger=library_log(), retry_handlers=[]
         )
         self._people = People(poster, admins=admins)
         self._workers = Workers(
@@ -191,6 +251,20 @@ class SlackApp:
         )
         self._feedback = FeedbackListener(stores.feedback, poster, self._people)
         self._admin = AdminCommands(maintenance, self._people, poster)
+        metrics.watch(stores.jobs, maintenance)
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        """Return what a web server may serve: Slack's requests, health, metrics."""
+        health = Health(
+            {
+                "database": self._probe_database,
+                "index": self._probe_index,
+                "workers": self._probe_workers,
+                "slack": self._probe_slack,
+            }
+        )
+        return [*self._receiver.routes, *routes(health, self._metrics)]
 
     async def run(self, stop: asyncio.Event, *, stop_limit_s: float = STOP_LIMIT_S) -> None:
         """Answer questions until `stop` is set.
@@ -213,28 +287,45 @@ class SlackApp:
             starting.cancel()
             stopping.cancel()
             await asyncio.gather(starting, stopping, return_exceptions=True)
-            # Still connected: what is asked meanwhile is stored, and answered after the restart.
+            # Still receiving: what is asked meanwhile is stored, and answered after the restart.
             log.info("stopping: letting jobs under way end")
             await self._workers.stop(limit_s=stop_limit_s)
-            if self._handler is not None:
-                await self._handler.close_async()  # type: ignore[no-untyped-call] # Bolt's
+            await self._receiver.stop()
             self._workers.close()
         log.info("stopped")
 
     async def _start(self) -> None:
         identity = await self._identify()
-        bolt = build_bolt(self._client, self._bot_token, identity)
+        bolt = build_bolt(
+            self._client,
+            self._authorizing(identity),
+            self._metrics,
+            signing_secret=self._receiver.signing_secret,
+        )
         self._listen(bolt, identity.bot_user_id)
-        self._handler = AsyncSocketModeHandler(
-            bolt, self._app_token, logger=library_log(), ping_interval=PING_EVERY_S
-        )
-        # Asked for here because the library would ask for ever, whatever Slack answers.
-        self._handler.client.wss_uri = await _until_reachable(
-            self._handler.client.issue_new_wss_url, "SLACK_APP_TOKEN"
-        )
         self._workers.start()
-        await self._handler.connect_async()  # type: ignore[no-untyped-call] # Bolt's
+        await self._receiver.start(bolt)
         log.info("connected", extra={"team_id": identity.team_id, "bot": identity.bot_user_id})
+
+    async def _probe_database(self) -> str:
+        try:
+            await asyncio.to_thread(self._stores.jobs.is_due, ANSWER)
+        except JobStoreError:
+            return "cannot be used"
+        return ""
+
+    async def _probe_index(self) -> str:
+        try:
+            state = await asyncio.to_thread(self._maintenance.state)
+        except HandbookError:
+            return "cannot be read"
+        return "" if state.index else "not built yet"
+
+    async def _probe_workers(self) -> str:
+        return "" if self._workers.are_working else "not working"
+
+    async def _probe_slack(self) -> str:
+        return "" if await self._receiver.is_receiving() else "not connected"
 
     def _listen(self, bolt: AsyncApp, bot_user_id: str) -> None:
         mentions.register(bolt, bot_user_id=bot_user_id, accept=self._workers.accept)
@@ -250,75 +341,31 @@ class SlackApp:
         self._feedback.register(bolt)
         self._admin.register(bolt)
 
+    def _authorizing(self, identity: Identity) -> Authorize:
+        async def authorize() -> AuthorizeResult:
+            # Known since the start. Bolt's own would call Slack on the first event, and
+            # acknowledge that event without handling it when the call fails.
+            return AuthorizeResult(
+                enterprise_id=None,
+                team_id=identity.team_id,
+                bot_user_id=identity.bot_user_id,
+                bot_id=identity.bot_id,
+                bot_token=self._bot_token,
+            )
+
+        return authorize
+
     async def _identify(self) -> Identity:
         async def auth_test() -> Any:
             return await self._client.auth_test(token=self._bot_token)
 
-        answer = await _until_reachable(auth_test, "SLACK_BOT_TOKEN")
+        answer = await until_reachable(auth_test, "SLACK_BOT_TOKEN")
         return Identity(answer["team_id"], answer.get("bot_id") or "", answer["user_id"])
 
 
-def build_bolt(client: AsyncWebClient, bot_token: str, identity: Identity) -> AsyncApp:
-    """Return a Bolt app without listeners.
-
-    Those of questions only store, and an event is acknowledged once they have
-    (`process_before_response`): when storing fails Slack sends the event again.
-    """
-
-    async def authorize() -> AuthorizeResult:
-        # Known since the start. Bolt's own would call Slack on the first event, and acknowledge
-        # that event without handling it when the call fails.
-        return AuthorizeResult(
-            enterprise_id=None,
-            team_id=identity.team_id,
-            bot_user_id=identity.bot_user_id,
-            bot_id=identity.bot_id,
-            bot_token=bot_token,
-        )
-
-    # Everything is passed: Bolt would take what is missing from the environment.
-    app = AsyncApp(
-        name="manuel",
-        logger=library_log(),
-        client=client,
-        authorize=authorize,
-        signing_secret="",
-        process_before_response=True,
-        raise_error_for_unhandled_request=True,
-    )
-
-    @app.error
-    async def failed(error: Exception) -> BoltResponse | None:
-        if isinstance(error, BoltUnhandledRequestError):
-            return BoltResponse(status=200)  # else Slack repeats what we do not listen to
-        log.error("an event was not handled: %s", type(error).__name__)
-        return None
-
-    return app
-
-
-async def _until_reachable(call: Callable[[], Awaitable[_T]], token_name: str) -> _T:
-    """Repeat a call while Slack cannot be reached; a refusal is final."""
-    pause_s = 1.0
-    while True:
-        try:
-            return await call()
-        except SlackApiError as error:
-            if error.response.status_code == 200:
-                raise ConfigurationError(
-                    f"{token_name} is refused by Slack ({error.response['error']});"
-                    " copy it again from your app's settings"
-                ) from error
-            reason = f"HTTP {error.response.status_code}"
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            reason = type(error).__name__
-        log.warning("Slack cannot be reached (%s); trying again in %.0f s", reason, pause_s)
-        await asyncio.sleep(pause_s)
-        pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
-
-
-def _required(secret: SecretStr | None, name: str, prefix: str) -> str:
+def _required(secret: SecretStr | None, name: str, prefix: str = "") -> str:
     value = secret.get_secret_value().strip() if secret else ""
-    if not value.startswith(prefix):
-        raise ConfigurationError(f"{name} is missing or wrong: it starts with {prefix}")
+    if not value or not value.startswith(prefix):
+        expected = f": it starts with {prefix}" if prefix else ""
+        raise ConfigurationError(f"{name} is missing or wrong{expected}")
     return value

@@ -130,6 +130,12 @@ class Workers:
         upkeep = (self._watch(), self._renew(), self._forget())
         self._upkeep = [asyncio.create_task(work) for work in upkeep]
 
+    @property
+    def are_working(self) -> bool:
+        """Say whether all of them are there to take jobs."""
+        tasks = (*self._tasks, *self._upkeep)
+        return bool(tasks) and not any(task.done() for task in tasks)
+
     async def stop(self, *, limit_s: float) -> None:
         """Take no more jobs, let those under way end within the limit, hand back the rest.
 

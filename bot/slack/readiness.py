@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Collection
 from typing import Protocol
 
+from bot.metrics import Metrics
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResults
 from ingest import Audiences, IndexNotBuiltError
@@ -39,10 +40,12 @@ class HandbookWhenReady:
 
     Args:
         build: Opens it, or raises `IndexNotBuiltError`.
+        metrics: Where answers are counted.
     """
 
-    def __init__(self, build: Callable[[], Handbook]) -> None:
+    def __init__(self, build: Callable[[], Handbook], metrics: Metrics) -> None:
         self._build = build
+        self._metrics = metrics
         self._built: Handbook | None = None
         self._lock = threading.Lock()
 
@@ -56,7 +59,10 @@ class HandbookWhenReady:
 
     def answer(self, question: Question, audiences: Audiences) -> Outcome:
         """Answer one question from what these audiences may read."""
-        return self._handbook().answer(question, audiences)
+        with self._metrics.answering():
+            outcome = self._handbook().answer(question, audiences)
+        self._metrics.answered(outcome)
+        return outcome
 
     def search(self, question: Question, limit: int) -> SearchResults:
         """Rank at most `limit` passages that everybody may read."""

@@ -12,6 +12,7 @@ import pytest
 from bot.records import Outcome, Question
 from bot.sandbox.control import Sandbox
 from bot.sandbox.delivery import DeliveryState, PayloadKind
+from bot.sandbox.manifest import DEFAULT_PATH, Manifest
 from bot.sandbox.server import SandboxServer
 from bot.settings import BotSettings
 from bot.slack.app import serve
@@ -22,11 +23,16 @@ from tests.outcomes import abstention, answer, claim, passage
 from tests.slack_running import knows_remote_work, running
 
 ABSTENTION = "je ne sais pas"
+MANIFESTS = {
+    "socket": Manifest.read(DEFAULT_PATH),
+    "http": Manifest.read(DEFAULT_PATH.with_name("manifest.http.json")),
+}
 
 
-@pytest.fixture
-async def sandbox() -> AsyncIterator[Sandbox]:
-    async with SandboxServer() as sandbox:
+@pytest.fixture(params=["socket", "http"])
+async def sandbox(request: pytest.FixtureRequest) -> AsyncIterator[Sandbox]:
+    """A stand-in that reaches the app in either way."""
+    async with SandboxServer(manifest=MANIFESTS[request.param]) as sandbox:
         yield sandbox
         assert sandbox.problems == []
 
@@ -115,7 +121,7 @@ async def test_the_same_event_twice_and_its_message_twin_get_one_answer(
                 "event_id": f"Ev-twin-{event_type}",
                 "event": {**delivery.event, "type": event_type, "channel_type": "channel"},
             }
-            sent = sandbox.socket_mode.deliver(PayloadKind.EVENT, twin, accepts_response=False)
+            sent = sandbox.transport.deliver(PayloadKind.EVENT, twin, accepts_response=False)
             await sent.settled()
             assert sent.state is DeliveryState.ACKNOWLEDGED
         await quiet(sandbox)
@@ -301,6 +307,7 @@ async def test_refused_blocks_leave_the_plain_text(sandbox: Sandbox, tmp_path: P
     assert reply.blocks == []
 
 
+@pytest.mark.parametrize("sandbox", ["socket"], indirect=True)
 async def test_a_dropped_connection_loses_no_question(sandbox: Sandbox, tmp_path: Path) -> None:
     async with running(sandbox, tmp_path):
         for cut in (sandbox.drop_connections, sandbox.disconnect):
@@ -402,6 +409,7 @@ async def test_oauth_variables_in_the_environment_change_nothing(
         await sandbox.wait_for_reply(asked)
 
 
+@pytest.mark.parametrize("sandbox", ["socket"], indirect=True)
 @pytest.mark.parametrize("variable", ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"])
 async def test_a_refused_or_missing_token_is_named(
     sandbox: Sandbox, tmp_path: Path, variable: str

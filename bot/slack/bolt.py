@@ -1,0 +1,97 @@
+"""The Bolt app without its listeners: who is served, and what happens to what nobody handles."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.error import BoltUnhandledRequestError
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.metrics import Metrics
+from bot.slack.library_log import library_log
+
+log = logging.getLogger(__name__)
+
+Authorize = Callable[..., Awaitable[AuthorizeResult]]
+"""Takes Bolt's named arguments, such as `team_id`."""
+Next = Callable[[], Awaitable[BoltResponse]]
+
+
+def build_bolt(
+    client: AsyncWebClient, authorize: Authorize, metrics: Metrics, *, signing_secret: str
+) -> AsyncApp:
+    """Return a Bolt app without listeners.
+
+    Those of questions only store, and an event is acknowledged once they have
+    (`process_before_response`): when storing fails Slack sends the event again.
+    """
+    # Everything is passed: Bolt would take what is missing from the environment.
+    app = AsyncApp(
+        name="manuel",
+        logger=library_log(),
+        client=client,
+        authorize=authorize,
+        before_authorize=_traffic(metrics),
+        signing_secret=signing_secret,
+        process_before_response=True,
+        raise_error_for_unhandled_request=True,
+    )
+
+    @app.error
+    async def failed(error: Exception) -> BoltResponse | None:
+        if isinstance(error, BoltUnhandledRequestError):
+            return BoltResponse(status=200)  # else Slack repeats what we do not listen to
+        log.error("an event was not handled: %s", type(error).__name__)
+        return None
+
+    return app
+
+
+def _traffic(metrics: Metrics) -> Callable[..., Awaitable[BoltResponse]]:
+    """Return a middleware that counts what comes, and tells operators when Slack holds it back."""
+
+    async def watch(req: AsyncBoltRequest, next: Next) -> BoltResponse:
+        retried = "x-slack-retry-num" in req.headers
+        metrics.slack_sent(_kind(req), retried=retried)
+        if req.body.get("type") == "app_rate_limited":
+            # Above 30,000 events an hour Slack drops the rest of the minute: those are lost.
+            metrics.slack_held_back()
+            log.error(
+                "Slack dropped events: more than its hourly limit",
+                extra={
+                    "team_id": req.body.get("team_id"),
+                    "minute": req.body.get("minute_rate_limited"),
+                },
+            )
+            return BoltResponse(status=200)
+        return await next()
+
+    return watch
+
+
+def _kind(req: AsyncBoltRequest) -> str:
+    """Return what sort of request it is, out of a fixed set: it becomes a label."""
+    if "command" in req.body:
+        return "command"
+    kind = req.body.get("type")
+    return str(kind) if kind in _KINDS else "other"
+
+
+_KINDS = frozenset(
+    {
+        "app_rate_limited",
+        "block_actions",
+        "block_suggestion",
+        "event_callback",
+        "message_action",
+        "shortcut",
+        "url_verification",
+        "view_closed",
+        "view_submission",
+    }
+)
