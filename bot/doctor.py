@@ -123,7 +123,7 @@ def _check_slack(settings: BotSettings) -> list[Check]:
                 "slack",
                 State.OFF,
                 "no token set: the command line works without Slack",
-                "to serve, create the app from deploy/ and set SLACK_BOT_TOKEN and SLACK_APP_TOKEN",
+                "to serve, create the app from deploy/ and set its tokens (docs/deployment.md)",
             )
         ]
     from bot.slack.diagnosis import diagnose

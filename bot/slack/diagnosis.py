@@ -39,9 +39,9 @@ class Finding:
 
 
 def diagnose(settings: BotSettings) -> Iterator[Finding]:
-    """Check the bot token with its scopes, then the app-level token, against Slack itself."""
+    """Check the bot token with its scopes against Slack itself, then what the mode needs."""
     yield _bot_token(settings)
-    yield _app_token(settings)
+    yield _signing_secret(settings) if settings.slack_mode == "http" else _app_token(settings)
 
 
 def _bot_token(settings: BotSettings) -> Finding:
@@ -76,6 +76,15 @@ def _app_token(settings: BotSettings) -> Finding:
         remedy = "copy SLACK_APP_TOKEN (xapp-…) again; it needs connections:write"
         return Finding(name, False, _words(error), remedy)
     return Finding(name, True, "Socket Mode connections can be opened")
+
+
+def _signing_secret(settings: BotSettings) -> Finding:
+    name = "slack signing secret"
+    if settings.slack_signing_secret is None:
+        remedy = "copy it from the app's Basic Information page"
+        return Finding(name, False, "SLACK_SIGNING_SECRET is not set", remedy)
+    # Only a request of Slack's could tell whether it is the right one.
+    return Finding(name, True, "set; Slack's requests will tell whether it is the right one")
 
 
 def _client(settings: BotSettings) -> WebClient:

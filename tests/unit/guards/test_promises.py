@@ -78,6 +78,9 @@ def test_production_never_loads_the_stand_in():
         ("apscheduler", ("ingest/schedule.py",)),
         ("sentence_transformers", ("ingest/embedding/sentence_transformer.py",)),
         ("onnxruntime", ("ingest/embedding/",)),
+        ("uvicorn", ("bot/web.py",)),
+        ("starlette", ("bot/web.py", "bot/observability.py", "bot/slack/")),
+        ("prometheus_client", ("bot/metrics.py",)),
         ("alembic", ("ingest/index/", "bot/store/")),
     ],
 )

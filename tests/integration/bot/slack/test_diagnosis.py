@@ -15,7 +15,7 @@ from bot.slack.diagnosis import REQUIRED_SCOPES, Finding, diagnose
 ROOT = Path(__file__).resolve().parents[4]
 
 
-async def examine(**wrong: str) -> list[Finding]:
+async def examine(**wrong: str | None) -> list[Finding]:
     async with SandboxServer() as sandbox:
         tokens = {
             "slack_bot_token": sandbox.workspace().bot_token,
@@ -37,6 +37,15 @@ async def test_a_refused_token_is_named_with_what_to_do(wrong, position):
     assert not found.ok
     assert wrong.upper() in found.remedy
     assert "xoxb-wrong" not in found.detail + found.remedy
+
+
+async def test_http_mode_needs_a_signing_secret_instead_of_an_app_token():
+    secret = (await examine(slack_mode="http", slack_app_token=None))[1]
+    assert not secret.ok
+    assert "SLACK_SIGNING_SECRET" in secret.detail
+    secret = (await examine(slack_mode="http", slack_signing_secret="s3cret"))[1]
+    assert secret.ok
+    assert "s3cret" not in secret.detail
 
 
 def test_an_unreachable_slack_is_said_to_be_so():
