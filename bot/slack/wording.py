@@ -104,6 +104,45 @@ class Words:
     share_in_thread: str
     shared_about: str
     share_done: str
+    home_title: str
+    home_intro: str
+    home_ask: str
+    home_ask_hint: str
+    home_ask_button: str
+    home_search: str
+    home_search_hint: str
+    home_search_button: str
+    home_empty: str
+    home_answer_title: str
+    home_search_title: str
+    home_question: str
+    close_window: str
+    home_recent: str
+    home_again: str
+    home_answered: str
+    home_unanswered: str
+    home_favourites: str
+    home_favourite: str
+    home_freshness: str
+    home_last_sync: str
+    home_source: str
+    home_state_unknown: str
+    home_admin: str
+    home_sync_all: str
+    home_sync_source: str
+    home_dry_run: str
+    home_pause: str
+    home_resume: str
+    home_skipped: str
+    home_gaps: str
+    home_gap: str
+    home_no_gaps: str
+    schedule_set: str
+    schedule_chosen_here: str
+    schedule_wrong: str
+    schedule_never: str
+    schedule_failed: str
+    schedule_help: str
     never: str
     moment: str
     date: str
@@ -243,6 +282,52 @@ FRENCH = Words(
     share_in_thread="Partager dans le fil",
     shared_about="a demandé au guide, au sujet de ce message :",
     share_done="La réponse est dans le fil du message.",
+    home_title="Le guide de l'entreprise",
+    home_intro="Vous seul verrez les réponses demandées ici.",
+    home_ask="Poser une question",
+    home_ask_hint="Combien de jours de télétravail par semaine ?",
+    home_ask_button="Demander",
+    home_search="Chercher des mots",
+    home_search_hint="congés payés",
+    home_search_button="Chercher",
+    home_empty="Écrivez d'abord votre question, ou les mots à chercher, dans la case au-dessus du"
+    " bouton.",
+    home_answer_title="Réponse",
+    home_search_title="Recherche",
+    home_question="Question : « {question} »",
+    close_window="Fermer",
+    home_recent="Mes dernières questions",
+    home_again="Reposer",
+    home_answered="réponse trouvée",
+    home_unanswered="sans réponse",
+    home_favourites="Les pages les plus utiles du mois",
+    home_favourite="{useful} avis favorables, citée dans {cited} réponses",
+    home_freshness="Fraîcheur du guide",
+    home_last_sync="Dernière lecture complète : {moment}. {pages} pages.",
+    home_source="{source} : {pages} pages, {moment}",
+    home_state_unknown="L'état du guide n'est pas connu en ce moment.",
+    home_admin="Pour les administrateurs",
+    home_sync_all="Tout mettre à jour",
+    home_sync_source="Mettre à jour",
+    home_dry_run="Essai sans rien changer",
+    home_pause="Suspendre la planification",
+    home_resume="Reprendre la planification",
+    home_skipped="Pages non lues ({count}) :",
+    home_gaps="Questions sans réponse des {days} derniers jours",
+    home_gap="{question} ({count})",
+    home_no_gaps="Aucune.",
+    schedule_set="Les mises à jour sont planifiées ainsi : {cron} (heure de {timezone}).",
+    schedule_chosen_here="Cet horaire a été choisi dans Slack et l'emporte sur la configuration ;"
+    " {command} schedule default y revient.",
+    schedule_wrong="Je n'ai pas compris cet horaire. Il s'écrit en cinq champs, comme dans crontab"
+    " : minute, heure, jour du mois, mois, jour de la semaine. Par exemple, pour 6 h du lundi au"
+    " vendredi : {example}",
+    schedule_never="Cet horaire n'arrive jamais. Par exemple, pour 6 h du lundi au vendredi :"
+    " {example}",
+    schedule_failed="Je n'ai pas pu changer la planification : c'est une erreur de mon côté."
+    " Réessayez dans un instant.",
+    schedule_help="{command} schedule : la planification des mises à jour. {command} schedule"
+    " suivi de {example} la change ; pause la suspend, resume la reprend.",
     never="jamais",
     moment="{date} à {time}",
     date="{day} {month} {year}",
@@ -383,6 +468,52 @@ ENGLISH = Words(
     share_in_thread="Share in the thread",
     shared_about="asked the handbook about this message:",
     share_done="The answer is in the thread of the message.",
+    home_title="The company handbook",
+    home_intro="Only you will see the answers to what you ask here.",
+    home_ask="Ask a question",
+    home_ask_hint="How many days can I work from home?",
+    home_ask_button="Ask",
+    home_search="Look for words",
+    home_search_hint="paid leave",
+    home_search_button="Search",
+    home_empty="Please write your question, or the words to look for, in the box above the button"
+    " first.",
+    home_answer_title="Answer",
+    home_search_title="Search",
+    home_question="Question: “{question}”",
+    close_window="Close",
+    home_recent="My latest questions",
+    home_again="Ask again",
+    home_answered="answered",
+    home_unanswered="no answer",
+    home_favourites="The most useful pages of the month",
+    home_favourite="{useful} found useful, cited in {cited} answers",
+    home_freshness="How fresh the handbook is",
+    home_last_sync="Last read completely: {moment}. {pages} pages.",
+    home_source="{source}: {pages} pages, {moment}",
+    home_state_unknown="The state of the handbook is not known right now.",
+    home_admin="For admins",
+    home_sync_all="Sync everything",
+    home_sync_source="Sync",
+    home_dry_run="Dry run",
+    home_pause="Pause the schedule",
+    home_resume="Resume the schedule",
+    home_skipped="Pages that were not read ({count}):",
+    home_gaps="Questions without an answer in the last {days} days",
+    home_gap="{question} ({count})",
+    home_no_gaps="None.",
+    schedule_set="Syncs are scheduled like this: {cron} (time of {timezone}).",
+    schedule_chosen_here="This schedule was chosen in Slack and overrides the configuration;"
+    " {command} schedule default goes back to it.",
+    schedule_wrong="I could not read this schedule. It has five fields, as in crontab: minute,"
+    " hour, day of the month, month, day of the week. For example, for 6:00 from Monday to Friday:"
+    " {example}",
+    schedule_never="This schedule never comes. For example, for 6:00 from Monday to Friday:"
+    " {example}",
+    schedule_failed="I could not change the schedule: that is an error on my side. Please try"
+    " again in a moment.",
+    schedule_help="{command} schedule: when syncs run. {command} schedule and {example} changes"
+    " that; pause suspends it, resume takes it up again.",
     never="never",
     moment="{date} at {time}",
     date="{day} {month} {year}",
