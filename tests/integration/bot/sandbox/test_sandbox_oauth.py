@@ -23,8 +23,8 @@ CALLBACK = "https://manuel.example.com/slack/oauth_redirect"
 
 @pytest.fixture
 async def sandbox() -> AsyncIterator[Sandbox]:
-    http = Manifest.read(DEFAULT_PATH.with_name("manifest.http.json"))
-    async with SandboxServer(manifest=http) as sandbox:
+    several = Manifest.read(DEFAULT_PATH.with_name("manifest.oauth.json"))
+    async with SandboxServer(manifest=several) as sandbox:
         yield sandbox
 
 

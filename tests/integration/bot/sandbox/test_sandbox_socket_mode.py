@@ -229,7 +229,7 @@ async def test_mention_by_another_bot_carries_its_bot_id(sandbox):
 async def test_uninstall_events_come_only_where_subscribed(sandbox):
     sandbox.uninstall()
     assert sandbox.deliveries() == []
-    http = Manifest.read(DEFAULT_PATH.with_name("manifest.http.json"))
+    http = Manifest.read(DEFAULT_PATH.with_name("manifest.oauth.json"))
     async with SandboxServer(manifest=http) as other:
         other.uninstall()
         assert {d.event["type"] for d in other.deliveries()} == {

@@ -46,18 +46,28 @@ def test_long_description_commands_shortcuts_and_prompts_fit_slacks_limits():
     assert all(len(s["description"]) <= 150 for s in features["shortcuts"])
 
 
-def test_http_manifest_is_what_the_script_makes_of_the_source():
+@pytest.mark.parametrize("kind", ["http", "oauth"])
+def test_manifests_of_http_mode_are_what_the_script_makes_of_the_source(kind):
     script = runpy.run_path(str(DEPLOY / "build_manifests.py"))
-    written = json.loads((DEPLOY / "manifest.http.json").read_text(encoding="utf-8"))
-    assert written == script["http_manifest"](SOURCE)
+    written = json.loads((DEPLOY / f"manifest.{kind}.json").read_text(encoding="utf-8"))
+    assert written == script[f"{kind}_manifest"](SOURCE)
 
 
-def test_http_manifest_asks_for_urls_and_installation_events_instead_of_sockets():
+def test_manifests_of_http_mode_ask_for_urls_instead_of_sockets():
     http = Manifest.read(DEPLOY / "manifest.http.json")
     sockets = Manifest.parse(SOURCE)
+    assert sockets.socket_mode
     assert not http.socket_mode
-    assert http.events - sockets.events == {"app_uninstalled", "tokens_revoked"}
-    assert http.scopes == sockets.scopes
+    assert (http.events, http.scopes) == (sockets.events, sockets.scopes)
+    assert not http.token_rotation  # its token is copied by hand, and must last
+
+
+def test_manifest_for_several_workspaces_also_asks_for_rotation_and_word_of_uninstalling():
+    http = Manifest.read(DEPLOY / "manifest.http.json")
+    several = Manifest.read(DEPLOY / "manifest.oauth.json")
+    assert several.events - http.events == {"app_uninstalled", "tokens_revoked"}
+    assert several.scopes == http.scopes
+    assert several.token_rotation
 
 
 def changed(**event_or_scope: list[str]) -> Manifest:
