@@ -8,9 +8,12 @@ from dataclasses import dataclass
 
 from bot.settings import BotSettings
 from ingest import (
+    PUBLIC,
+    ConfigurationError,
     IndexNotBuiltError,
     IndexStatus,
     IngestReport,
+    IngestScheduler,
     Progress,
     ScheduleStatus,
     load_config,
@@ -33,10 +36,16 @@ class HandbookState:
 
 
 class Maintenance:
-    """Syncs the configured sources and describes the index. Slow: called in threads."""
+    """Syncs the configured sources and describes the index. Slow: called in threads.
 
-    def __init__(self, settings: BotSettings) -> None:
+    Args:
+        settings: Of everything.
+        scheduler: Runs in this process; without it the schedule cannot be changed here.
+    """
+
+    def __init__(self, settings: BotSettings, scheduler: IngestScheduler | None = None) -> None:
         self._settings = settings
+        self._scheduler = scheduler
         self._stopping = threading.Event()
 
     def sources(self) -> tuple[str, ...]:
@@ -46,6 +55,15 @@ class Maintenance:
             ConfigurationError: If handbook.toml is wrong.
         """
         return tuple(source.name for source in load_config(self._settings).sources)
+
+    def public_sources(self) -> frozenset[str]:
+        """Return the names of the sources whose pages are for everybody, unless they say otherwise.
+
+        Raises:
+            ConfigurationError: If handbook.toml is wrong.
+        """
+        configured = load_config(self._settings).sources
+        return frozenset(source.name for source in configured if PUBLIC & set(source.audience))
 
     def sync(
         self,
@@ -82,6 +100,34 @@ class Maintenance:
             except IndexNotBuiltError:
                 index = None
         return HandbookState(index, read_schedule(self._settings))
+
+    def pause(self) -> None:
+        """Skip every scheduled sync, in every process, until `resume`.
+
+        Raises:
+            ConfigurationError: If no scheduler runs in this process.
+            IndexStoreError: If the database cannot be used now.
+        """
+        self._running_scheduler().pause()
+
+    def resume(self) -> None:
+        """Undo `pause` (raises as it does)."""
+        self._running_scheduler().resume()
+
+    def reschedule(self, expression: str | None) -> None:
+        """Follow another schedule from now on; None goes back to REINDEX_CRON.
+
+        Raises:
+            ValueError: If the expression is not in crontab form, or never comes.
+            ConfigurationError: If no scheduler runs in this process.
+            IndexStoreError: If the database cannot be used now.
+        """
+        self._running_scheduler().reschedule(expression)
+
+    def _running_scheduler(self) -> IngestScheduler:
+        if self._scheduler is None:
+            raise ConfigurationError("no scheduler runs in this process: see `manuel serve`")
+        return self._scheduler
 
     def stop(self) -> None:
         """Let a running sync end after its current batch; the next one completes it."""

@@ -33,7 +33,7 @@ from ingest.errors import (
     SourceUnavailableError,
 )
 from ingest.index import open_reader
-from ingest.index.base import IndexReader, IndexStatus, MatchMode
+from ingest.index.base import IndexReader, IndexStatus, MatchMode, SourceStatus
 from ingest.progress import Progress, ProgressEvent
 from ingest.records import (
     EVERYONE,
@@ -87,6 +87,7 @@ __all__ = [
     "SchemaVersionError",
     "ScoredChunk",
     "SourceError",
+    "SourceStatus",
     "SourceUnavailableError",
     "StoredChunk",
     "SynonymTable",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -20,13 +21,29 @@ from apscheduler.triggers.base import BaseTrigger  # type: ignore[import-untyped
 from apscheduler.triggers.combining import OrTrigger  # type: ignore[import-untyped]
 from apscheduler.triggers.cron import CronTrigger  # type: ignore[import-untyped]
 from apscheduler.util import datetime_to_utc_timestamp  # type: ignore[import-untyped]
-from sqlalchemy import Engine, inspect, update
+from sqlalchemy import (
+    Column,
+    Engine,
+    MetaData,
+    String,
+    Table,
+    delete,
+    insert,
+    inspect,
+    select,
+    update,
+)
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ingest.app import run_ingest
 from ingest.errors import ConfigurationError, HandbookError, LeaseHeldError
-from ingest.index.sqlite_engine import database_path, open_for_reading, open_for_writing
+from ingest.index.sqlite_engine import (
+    database_path,
+    open_for_reading,
+    open_for_writing,
+    translated_errors,
+)
 from ingest.records import IngestReport
 from ingest.settings import IngestSettings
 
@@ -37,7 +54,19 @@ JOB_ID = "ingest"
 CLAIM_S = 60
 """How long a process that took a due run may take to write down the next one."""
 
+LONGEST_CRON = 200
+"""Characters of a crontab expression."""
+
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+
+# Beside APScheduler's own table, not among those of the index: there is a schedule before the first
+# index, and rebuilding the index must not lose it.
+_choices = Table(
+    "ingest_schedule",
+    MetaData(),
+    Column("job_id", String(64), primary_key=True),
+    Column("cron", String(LONGEST_CRON), nullable=False),
+)
 
 Run = Callable[[IngestSettings, Callable[[], bool]], list[IngestReport]]
 """Syncs every source; the function it is given says when to stop early."""
@@ -48,16 +77,18 @@ class ScheduleStatus:
     """The schedule as it is written down in the database.
 
     Attributes:
-        cron: REINDEX_CRON.
+        cron: The one that a person chose, else REINDEX_CRON.
         timezone: TIMEZONE.
         next_run_at: None when paused, when the cron is empty, or before any process served.
         paused: By a person, until resumed.
+        chosen: Whether a person chose the cron.
     """
 
     cron: str
     timezone: str
     next_run_at: datetime | None
     paused: bool
+    chosen: bool = False
 
 
 def cron_trigger(expression: str, timezone: str) -> BaseTrigger | None:
@@ -77,23 +108,25 @@ def cron_trigger(expression: str, timezone: str) -> BaseTrigger | None:
         raise ConfigurationError(
             f"TIMEZONE is {timezone!r}, which is no known time zone; one is Europe/Paris"
         ) from error
-    fields = expression.split()
-    if not fields:
+    if not expression.strip():
         return None
     try:
-        minute, hour, day, month, week_days = fields
-        common = {"minute": minute, "hour": hour, "month": month, "timezone": zone}
-        days = _week_days(week_days)
-        if day != "*" and days != "*":
-            return OrTrigger(
-                [CronTrigger(day=day, **common), CronTrigger(day_of_week=days, **common)]
-            )
-        return CronTrigger(day=day, day_of_week=days, **common)
+        return _parsed(expression, zone)
     except ValueError as error:
         raise ConfigurationError(
             f"REINDEX_CRON is {expression!r}, which is not a crontab expression such as"
             f" `0 5 * * 1-5`: {error}"
         ) from error
+
+
+def _parsed(expression: str, zone: ZoneInfo) -> BaseTrigger:
+    """Read a crontab expression; a ValueError says what is wrong with it."""
+    minute, hour, day, month, week_days = expression.split()
+    common = {"minute": minute, "hour": hour, "month": month, "timezone": zone}
+    days = _week_days(week_days)
+    if day != "*" and days != "*":
+        return OrTrigger([CronTrigger(day=day, **common), CronTrigger(day_of_week=days, **common)])
+    return CronTrigger(day=day, day_of_week=days, **common)
 
 
 def _week_days(field: str) -> str:
@@ -120,10 +153,11 @@ def _week_day(text: str) -> int:
 
 
 class IngestScheduler:
-    """Runs the sync of every source when REINDEX_CRON says, in the event loop it is started in.
+    """Runs the sync of every source when the schedule says, in the event loop it is started in.
 
-    The schedule lives in the index's database: it survives restarts, and of several processes on
-    one database only one takes each run. Missed runs are made up by a single one.
+    That is the one a person chose (`reschedule`), else REINDEX_CRON. The schedule lives in the
+    index's database: it survives restarts, and of several processes on one database only one takes
+    each run. Missed runs are made up by a single one.
     """
 
     def __init__(
@@ -144,6 +178,7 @@ class IngestScheduler:
             ConfigurationError: If REINDEX_CRON or TIMEZONE is wrong.
         """
         self._settings = settings
+        self._fixed = trigger
         self._trigger = trigger or cron_trigger(settings.reindex_cron, settings.timezone)
         self._run = run or _run_every_source
         self._path = database_path(settings.database_url)
@@ -155,7 +190,11 @@ class IngestScheduler:
     def start(self) -> None:
         """Begin, in the running event loop."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._scheduler.add_jobstore(_SharedJobStore(open_for_writing(self._path)))
+        self._engine = open_for_writing(self._path)
+        with self._engine.begin() as connection:
+            connection.execute(CreateTable(_choices, if_not_exists=True))
+        self._trigger = self._fixed or _wanted_trigger(_chosen_cron(self._engine), self._settings)
+        self._scheduler.add_jobstore(_SharedJobStore(self._engine))
         _schedulers[str(self._path)] = self
         # Paused until the stored job is known to be the wanted one: an old one must not fire.
         self._scheduler.start(paused=True)
@@ -188,13 +227,36 @@ class IngestScheduler:
 
     def pause(self) -> None:
         """Skip every run, in every process, until `resume`."""
-        if self._scheduler.get_job(JOB_ID):
-            self._scheduler.pause_job(JOB_ID)
+        with translated_errors(self._path):
+            if self._scheduler.get_job(JOB_ID):
+                self._scheduler.pause_job(JOB_ID)
 
     def resume(self) -> None:
         """Undo `pause`."""
-        if self._scheduler.get_job(JOB_ID):
-            self._scheduler.resume_job(JOB_ID)
+        with translated_errors(self._path):
+            if self._scheduler.get_job(JOB_ID):
+                self._scheduler.resume_job(JOB_ID)
+
+    def reschedule(self, expression: str | None) -> None:
+        """Follow another schedule from now on, after restarts too; a pause goes on.
+
+        Args:
+            expression: In crontab form; None goes back to REINDEX_CRON.
+
+        Raises:
+            ValueError: If it is not one, or never comes; then nothing changes.
+            IndexStoreError: If the database cannot be used now.
+        """
+        if expression is not None:
+            _check_due(expression, ZoneInfo(self._settings.timezone))
+        with translated_errors(self._path):
+            with self._engine.begin() as connection:
+                connection.execute(delete(_choices).where(_choices.c.job_id == JOB_ID))
+                if expression is not None:
+                    chosen = {"job_id": JOB_ID, "cron": " ".join(expression.split())}
+                    connection.execute(insert(_choices).values(chosen))
+            self._trigger = _wanted_trigger(expression, self._settings)
+            self._reconcile()
 
     async def run_now(self) -> list[IngestReport]:
         """Sync every source at once, whatever the schedule.
@@ -221,7 +283,7 @@ class IngestScheduler:
             logger.exception("scheduled sync failed unexpectedly")
 
     def _reconcile(self) -> None:
-        """Make the stored job the configured one; keep it, and its missed runs, when it is."""
+        """Make the stored job the wanted one; keep it, and its missed runs, when it is."""
         stored = self._scheduler.get_job(JOB_ID)
         if self._trigger is None:
             if stored:
@@ -269,25 +331,50 @@ def read_schedule(settings: IngestSettings) -> ScheduleStatus:
     """
     cron_trigger(settings.reindex_cron, settings.timezone)
     path = database_path(settings.database_url)
-    job = _stored_job(open_for_reading(path)) if path.exists() else None
+    job, chosen = _stored(path) if path.exists() else (None, None)
     return ScheduleStatus(
-        cron=settings.reindex_cron,
+        cron=settings.reindex_cron if chosen is None else chosen,
         timezone=settings.timezone,
         next_run_at=job.next_run_time if job else None,
         paused=job is not None and job.next_run_time is None,
+        chosen=chosen is not None,
     )
 
 
-def _stored_job(engine: Engine) -> Job | None:
+def _stored(path: Path) -> tuple[Job | None, str | None]:
+    """Return the job as it is stored, and the cron that a person chose."""
+    engine = open_for_reading(path)
     store = SQLAlchemyJobStore(engine=engine)
     try:
+        chosen = _chosen_cron(engine)
         if not inspect(engine).has_table(store.jobs_t.name):
-            return None
+            return None, chosen
         # Jobs are tied to a scheduler when read; this one never starts.
         store._scheduler, store._alias = AsyncIOScheduler(), "default"
-        return store.lookup_job(JOB_ID)
+        return store.lookup_job(JOB_ID), chosen
     finally:
         engine.dispose()
+
+
+def _chosen_cron(engine: Engine) -> str | None:
+    if not inspect(engine).has_table(_choices.name):
+        return None
+    with engine.begin() as connection:
+        statement = select(_choices.c.cron).where(_choices.c.job_id == JOB_ID)
+        chosen: str | None = connection.scalar(statement)
+    return chosen
+
+
+def _wanted_trigger(chosen: str | None, settings: IngestSettings) -> BaseTrigger | None:
+    expression = settings.reindex_cron if chosen is None else chosen
+    return cron_trigger(expression, settings.timezone)
+
+
+def _check_due(expression: str, zone: ZoneInfo) -> None:
+    if len(expression) > LONGEST_CRON:
+        raise ValueError(f"longer than {LONGEST_CRON} characters")
+    if _parsed(expression, zone).get_next_fire_time(None, datetime.now(zone)) is None:
+        raise ValueError("it never comes")
 
 
 def _run_every_source(settings: IngestSettings, stopped: Callable[[], bool]) -> list[IngestReport]:

@@ -12,12 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import aiohttp
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.maintenance import Maintenance
+from bot.slack.direct_report import Address, DirectReport
 from bot.slack.people import People
 from bot.slack.rendering import Message, render_notice
 from bot.slack.replies import ReplyAddress
@@ -92,7 +91,7 @@ class AdminCommands:
             await address.show(render_notice(words.unknown_source.format(names=", ".join(known))))
         else:
             chosen = [source] if source else []
-            await self._sync(user_id, chosen, address, words, dry_run=dry_run)
+            await self.sync(user_id, chosen, address, words, dry_run=dry_run)
 
     async def _confirmed(self, body: dict[str, Any]) -> None:
         user_id, address = body["user"]["id"], ReplyAddress.of(body)
@@ -114,18 +113,28 @@ class AdminCommands:
         # What was confirmed is the list that was shown; another one must be shown first.
         same = [removals_digest(report) for report in looked_at] == [chosen["digest"]]
         log.info("removals confirmed", extra={"user_id": user_id, "source": chosen["source"]})
-        await self._sync(user_id, sources, address, words, allow_removals=same)
+        await self.sync(user_id, sources, address, words, allow_removals=same)
 
-    async def _sync(
+    async def sync(
         self,
         user_id: str,
         sources: Sequence[str],
-        address: ReplyAddress,
+        address: Address,
         words: Words,
         *,
         dry_run: bool = False,
         allow_removals: bool = False,
     ) -> None:
+        """Sync sources for an admin, telling them how far it is and how it ended.
+
+        Args:
+            user_id: Who asked for it; that they may is checked before.
+            sources: Names of configured sources; none: all of them.
+            address: Where they are told.
+            words: To tell it with.
+            dry_run: Change nothing.
+            allow_removals: Let go of many pages, whose list the admin has seen.
+        """
         latest: dict[tuple[str, str], ProgressEvent] = {}
 
         def note(event: ProgressEvent) -> None:
@@ -158,20 +167,10 @@ class AdminCommands:
             log.error("a sync failed: %s", error)
             return render_notice(words.sync_failed)
 
-    async def _tell(self, user_id: str, address: ReplyAddress, message: Message) -> None:
+    async def _tell(self, user_id: str, address: Address, message: Message) -> None:
         """Show a message, in a direct message when the address has run out."""
-        if await address.show(message):
-            return
-        try:
-            await self._client.chat_postMessage(
-                channel=user_id,
-                text=message.text,
-                blocks=[dict(block) for block in message.blocks],
-                unfurl_links=False,
-                unfurl_media=False,
-            )
-        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
-            log.error("the end of a sync could not be told: %s", type(error).__name__)
+        if not await address.show(message):
+            await DirectReport(self._client, user_id).show(message)
 
     def _sources(self) -> tuple[str, ...] | None:
         try:

@@ -140,9 +140,9 @@ class Words:
     schedule_set: str
     schedule_chosen_here: str
     schedule_wrong: str
-    schedule_never: str
     schedule_failed: str
     schedule_help: str
+    home_sync_started: str
     never: str
     moment: str
     date: str
@@ -319,15 +319,14 @@ FRENCH = Words(
     schedule_set="Les mises à jour sont planifiées ainsi : {cron} (heure de {timezone}).",
     schedule_chosen_here="Cet horaire a été choisi dans Slack et l'emporte sur la configuration ;"
     " {command} schedule default y revient.",
-    schedule_wrong="Je n'ai pas compris cet horaire. Il s'écrit en cinq champs, comme dans crontab"
-    " : minute, heure, jour du mois, mois, jour de la semaine. Par exemple, pour 6 h du lundi au"
-    " vendredi : {example}",
-    schedule_never="Cet horaire n'arrive jamais. Par exemple, pour 6 h du lundi au vendredi :"
-    " {example}",
+    schedule_wrong="Je n'ai pas compris cet horaire, ou il n'arrive jamais. Il s'écrit en cinq"
+    " champs, comme dans crontab : minute, heure, jour du mois, mois, jour de la semaine. Par"
+    " exemple, pour 6 h du lundi au vendredi : {example}",
     schedule_failed="Je n'ai pas pu changer la planification : c'est une erreur de mon côté."
     " Réessayez dans un instant.",
     schedule_help="{command} schedule : la planification des mises à jour. {command} schedule"
     " suivi de {example} la change ; pause la suspend, resume la reprend.",
+    home_sync_started="Mise à jour lancée : le résultat arrivera ici et en message direct.",
     never="jamais",
     moment="{date} à {time}",
     date="{day} {month} {year}",
@@ -505,15 +504,14 @@ ENGLISH = Words(
     schedule_set="Syncs are scheduled like this: {cron} (time of {timezone}).",
     schedule_chosen_here="This schedule was chosen in Slack and overrides the configuration;"
     " {command} schedule default goes back to it.",
-    schedule_wrong="I could not read this schedule. It has five fields, as in crontab: minute,"
-    " hour, day of the month, month, day of the week. For example, for 6:00 from Monday to Friday:"
-    " {example}",
-    schedule_never="This schedule never comes. For example, for 6:00 from Monday to Friday:"
-    " {example}",
+    schedule_wrong="I could not read this schedule, or it never comes. It has five fields, as in"
+    " crontab: minute, hour, day of the month, month, day of the week. For example, for 6:00 from"
+    " Monday to Friday: {example}",
     schedule_failed="I could not change the schedule: that is an error on my side. Please try"
     " again in a moment.",
     schedule_help="{command} schedule: when syncs run. {command} schedule and {example} changes"
     " that; pause suspends it, resume takes it up again.",
+    home_sync_started="The sync has begun: its result will come here and in a direct message.",
     never="never",
     moment="{date} at {time}",
     date="{day} {month} {year}",

@@ -9,12 +9,14 @@ from bot.store.migrate import migrate
 from bot.store.muted_threads import MutedThreads
 from bot.store.private_answers import PrivateAnswer, PrivateAnswers
 from bot.store.questions import LoggedPassage, LoggedQuestion, QuestionLog, logged_passages
+from bot.store.statistics import AskedQuestion, PageUse, RecentQuestion, Statistics
 from bot.store.stores import Stores
 
 __all__ = [
     "ANSWER",
     "DELIVER",
     "LEASE_S",
+    "AskedQuestion",
     "Calibration",
     "CalibrationStore",
     "Feedback",
@@ -27,11 +29,14 @@ __all__ = [
     "LoggedQuestion",
     "MutedThreads",
     "NewJob",
+    "PageUse",
     "PrivateAnswer",
     "PrivateAnswers",
     "QuestionLog",
     "Reason",
+    "RecentQuestion",
     "Stage",
+    "Statistics",
     "Stores",
     "Verdict",
     "forget_user",

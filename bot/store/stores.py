@@ -11,6 +11,7 @@ from bot.store.jobs import LEASE_S, JobStore
 from bot.store.muted_threads import MutedThreads
 from bot.store.private_answers import PrivateAnswers
 from bot.store.questions import QuestionLog
+from bot.store.statistics import Statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Stores:
     feedback: FeedbackStore
     private_answers: PrivateAnswers
     muted_threads: MutedThreads
+    statistics: Statistics
 
     @classmethod
     def on(cls, engine: Engine, *, question_log_days: int, job_lease_s: float = LEASE_S) -> Stores:
@@ -32,4 +34,5 @@ class Stores:
             feedback=FeedbackStore(engine),
             private_answers=PrivateAnswers(engine),
             muted_threads=MutedThreads(engine),
+            statistics=Statistics(engine),
         )
