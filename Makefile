@@ -8,7 +8,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --co
 SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo ask test unit lint format types check bench quality clean
+.PHONY: help setup setup-dev demo page ask test unit lint format types check bench quality clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -34,6 +34,12 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 
 demo: setup ## Index the sample handbook and talk to it through a local stand-in for Slack
 	@$(BIN)/python -m bot.sandbox.demo
+
+page: web/node_modules/.package-lock.json ## Build the page of the sandbox again (needs Node 20)
+	@cd web && npm run --silent types && npm run --silent build
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	@cd web && npm ci --silent --no-audit --no-fund
 
 ask: setup ## Ask one question of the sample handbook: make ask Q="combien de jours de télétravail ?"
 	@test -n "$$Q" || { echo 'Ask something: make ask Q="combien de jours de télétravail ?"'; exit 2; }

@@ -170,6 +170,25 @@ def search(
 
 
 @app.command()
+def sandbox(
+    source: Annotated[
+        str, typer.Option(help="`folder:PATH` of a handbook. Default: the sample handbook.")
+    ] = "",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the page; 0: any free one.")
+    ] = 8791,
+) -> int:
+    """Try the app in a browser, with a local stand-in for Slack."""
+    # The only way from here to the stand-in; `serve` never loads it.
+    from bot.sandbox.demo import try_folder
+
+    path = Path(source.removeprefix("folder:")) if source else None
+    if path is not None and not (source.startswith("folder:") and path.is_dir()):
+        raise ConfigurationError(f"--source {source}: give an existing folder, as folder:PATH")
+    return try_folder(path, port=port)
+
+
+@app.command()
 def serve() -> int:
     """Run the Slack app and the scheduled sync until stopped."""
     from bot.slack.app import serve as serve_slack

@@ -451,3 +451,37 @@ def _error(pointer: str, words: str) -> str:
 
 def _too_many(pointer: str, most: int) -> str:
     return _error(pointer, f"no more than {most} items allowed")
+
+
+def limit_uses(blocks: list[Json], surface: Surface) -> list[dict[str, Any]]:
+    """Return how much of each limit these blocks use: `what`, `used`, `most`.
+
+    Blocks and their elements of one type count together, each limit with its fullest example.
+    """
+    uses = {"blocks": (len(blocks), MAX_BLOCKS[surface])}
+    markdown = sum(len(str(b.get("text", ""))) for b in blocks if b.get("type") == "markdown")
+    if markdown:
+        uses["markdown"] = (markdown, MAX_MARKDOWN)
+    for block in blocks:
+        for node, rule in _with_rules(block):
+            kind = str(node["type"])
+            for path, most in rule.lengths.items():
+                texts = (value for value, _ in _find(node, path, "") if isinstance(value, str))
+                _use(uses, f"{kind}.{path}", max(map(len, texts), default=0), most)
+            for path, most in rule.counts.items():
+                lists = (value for value, _ in _find(node, path, "") if isinstance(value, list))
+                _use(uses, f"{kind}.{path}", max(map(len, lists), default=0), most)
+    return [{"what": what, "used": used, "most": most} for what, (used, most) in uses.items()]
+
+
+def _with_rules(block: Json) -> Iterator[tuple[Json, Rule]]:
+    if rule := BLOCKS.get(str(block.get("type"))):
+        yield block, rule
+    for node, _ in _elements(block, ""):
+        if rule := ELEMENTS.get(str(node.get("type"))):
+            yield node, rule
+
+
+def _use(uses: dict[str, tuple[int, int]], what: str, used: int, most: int) -> None:
+    if used:
+        uses[what] = (max(used, uses.get(what, (0, most))[0]), most)

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-DEFAULT_PATH = Path(__file__).resolve().parents[2] / "deploy" / "manifest.socket-mode.json"
+_NAME = "manifest.socket-mode.json"
+_CHECKOUT = Path(__file__).resolve().parents[2] / "deploy" / _NAME
+DEFAULT_PATH = _CHECKOUT if _CHECKOUT.is_file() else Path(__file__).with_name("deploy") / _NAME
+"""The app's own manifest: of the checkout, or the copy in an installed package."""
 
 EVENT_SCOPES: Mapping[str, str | None] = {
     "agent_session_stopped": "assistant:write",

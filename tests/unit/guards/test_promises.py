@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,9 +66,22 @@ def test_everything_the_doorway_promises_exists():
     assert [name for name in ingest.__all__ if not hasattr(ingest, name)] == []
 
 
-def test_production_never_loads_the_stand_in():
+def test_only_the_command_that_is_for_it_imports_the_stand_in():
     offenders = {path for path in _importers("bot.sandbox") if not path.startswith("bot/sandbox/")}
-    assert offenders == set()
+    assert offenders == {"bot/cli.py"}
+
+
+def test_production_never_loads_the_stand_in():
+    names = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in _modules("bot", "ingest")
+        if "sandbox" not in path.parts and path.stem != "__main__" and "migrations" not in path.parts
+    ]
+    program = f"import {', '.join(names)}, sys; print([m for m in sys.modules if 'sandbox' in m])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,162 @@
+import type { VNode } from 'preact';
+import { Fragment } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Composer } from './Composer';
+import { channelOf, dayOf, isReply, placeName, usePage } from './context';
+import { MessageRow } from './MessageRow';
+import type { Channel, Message, Session } from './types';
+
+/** Messages in order of time, with the days between them; stays at the newest one. */
+export function MessageList({
+  messages,
+  label,
+  inThread,
+}: {
+  messages: Message[];
+  label: string;
+  inThread?: boolean;
+}): VNode {
+  const { seen, say } = usePage();
+  const [dismissed, setDismissed] = useState<string[]>([]);
+  const list = useRef<HTMLOListElement>(null);
+  const atEnd = useRef(true);
+  const shown = messages.filter((message) => !dismissed.includes(message.ts));
+  useLayoutEffect(() => {
+    const box = list.current;
+    if (box && atEnd.current) box.scrollTop = box.scrollHeight;
+  });
+  let day = '';
+  return (
+    <ol
+      class="messages"
+      ref={list}
+      aria-label={label}
+      aria-live="polite"
+      aria-relevant="additions"
+      tabIndex={0}
+      onScroll={(event) => {
+        const box = event.currentTarget;
+        atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
+      }}
+    >
+      {shown.map((message) => {
+        const own = dayOf(seen, message.ts, say);
+        const changed = own !== day && !inThread;
+        day = own;
+        return (
+          <Fragment key={message.ts}>
+            {changed && (
+              <li class="day">
+                <span>{own}</span>
+              </li>
+            )}
+            <MessageRow
+              message={message}
+              inThread={inThread}
+              onDismiss={(ts) => setDismissed([...dismissed, ts])}
+            />
+          </Fragment>
+        );
+      })}
+    </ol>
+  );
+}
+
+export const rootsOf = (channel: Channel): Message[] =>
+  channel.messages.filter((message) => !isReply(message) || message.subtype === 'thread_broadcast');
+
+export const threadOf = (channel: Channel, ts: string): Message[] =>
+  channel.messages.filter((message) => message.ts === ts || message.thread_ts === ts);
+
+export function sessionOf(sessions: Session[], channel: string, ts: string): Session | undefined {
+  return sessions.find((session) => session.channel === channel && session.thread_ts === ts);
+}
+
+/** What the app is doing in a thread, and the button that stops it. */
+export function SessionStatus({ channel, ts }: { channel: string; ts: string }): VNode | null {
+  const { seen, say, act } = usePage();
+  const session = sessionOf(seen.sessions, channel, ts);
+  if (session?.status !== 'processing') return null;
+  return (
+    <div class="session" role="status">
+      <span class="spinner" aria-hidden="true" />
+      <span>{session.loading_messages[0] || session.loading || say('working', { app: seen.app.name })}</span>
+      {seen.app.can_stop && (
+        <button type="button" class="button small" onClick={() => void act('stop', { channel, ts })}>
+          ■ {say('stop')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function ChannelView({ channel, onBack }: { channel: Channel; onBack: () => void }): VNode {
+  const { seen, say, act, show } = usePage();
+  const name = placeName(seen, channel);
+  return (
+    <>
+      <header class="pane-head">
+        <button type="button" class="icon back" aria-label={say('back')} onClick={onBack}>
+          ‹
+        </button>
+        <h1>{name}</h1>
+        {channel.kind !== 'im' && <span class="dim members">{channel.members.length} 👤</span>}
+        {seen.app.is_agent && !seen.me.is_guest && channel.kind !== 'im' && (
+          <button
+            type="button"
+            class="icon agent-button"
+            aria-label={say('agent', { app: seen.app.name })}
+            title={say('agent', { app: seen.app.name })}
+            onClick={() => show({ kind: 'agent', ts: null })}
+          >
+            <img src="icon.svg" alt="" width="20" height="20" />
+          </button>
+        )}
+      </header>
+      <MessageList messages={rootsOf(channel)} label={name} key={channel.id} />
+      {!channel.has_app && (
+        <div class="banner">
+          {say('notInChannel', { app: seen.app.name })}{' '}
+          <button type="button" class="link" onClick={() => void act('invite', { channel: channel.id })}>
+            {say('addApp', { app: seen.app.name })}
+          </button>
+        </div>
+      )}
+      <Composer
+        key={`c-${channel.id}`}
+        channel={channel.id}
+        placeholder={say('messageTo', { place: name })}
+        onSend={(text) => void act('say', { channel: channel.id, text })}
+        autoFocus
+      />
+    </>
+  );
+}
+
+export function ThreadPane({ channel: id, ts }: { channel: string; ts: string }): VNode {
+  const { seen, say, act, show } = usePage();
+  const channel = channelOf(seen, id);
+  return (
+    <>
+      <header class="pane-head">
+        <button type="button" class="icon back" aria-label={say('back')} onClick={() => show(null)}>
+          ‹
+        </button>
+        <h2>
+          {say('thread')} {channel && <span class="dim">{placeName(seen, channel)}</span>}
+        </h2>
+        <button type="button" class="icon close" aria-label={say('close')} onClick={() => show(null)}>
+          ✕
+        </button>
+      </header>
+      {channel && <MessageList messages={threadOf(channel, ts)} label={say('thread')} inThread key={ts} />}
+      <SessionStatus channel={id} ts={ts} />
+      <Composer
+        key={`t-${ts}`}
+        placeholder={say('replyPlaceholder')}
+        onSend={(text) => void act('say', { channel: id, text, thread_ts: ts })}
+        autoFocus
+      />
+    </>
+  );
+}

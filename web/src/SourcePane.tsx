@@ -1,0 +1,48 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { getSource, sourceAddress } from './api';
+import { Markdown } from './blocks/Text';
+import { usePage } from './context';
+
+/** A page of the handbook, opened from a source of an answer. */
+export function SourcePane({ url }: { url: string }): VNode {
+  const { say, show } = usePage();
+  const [page, setPage] = useState<{ name: string; text: string | null } | null>(null);
+  const [error, setError] = useState('');
+  useEffect(() => {
+    setPage(null);
+    setError('');
+    getSource(url)
+      .then(setPage)
+      .catch((failure: Error) => setError(failure.message));
+  }, [url]);
+  return (
+    <>
+      <header class="pane-head">
+        <h2>
+          {say('source')} <span class="dim">{page?.name}</span>
+        </h2>
+        <button type="button" class="icon close" aria-label={say('close')} onClick={() => show(null)}>
+          ✕
+        </button>
+      </header>
+      <div class="scroll source" tabIndex={0} role="region" aria-label={say('source')}>
+        <p class="dim address">{url}</p>
+        {error && <p class="unknown">{error}</p>}
+        {page?.text === null && (
+          <p>
+            <a href={sourceAddress(url)}>{say('download')}</a>
+          </p>
+        )}
+        {page?.text != null &&
+          (/\.(md|markdown|mdx)$/.test(page.name) ? (
+            <Markdown source={withoutFrontMatter(page.text)} />
+          ) : (
+            <pre>{page.text}</pre>
+          ))}
+      </div>
+    </>
+  );
+}
+
+const withoutFrontMatter = (text: string): string => text.replace(/^---\n[\s\S]*?\n---\n/, '');
