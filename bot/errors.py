@@ -4,6 +4,8 @@ BotError
 ├── GenerationError
 │   ├── AnswerUnavailable          the model is down, slow, refusing or out of budget
 │   └── AnswerNotGrounded          the model answered, but nothing it said can be shown
+├── VaultError                     a stored token cannot be opened with the keys there are
+├── WorkspaceUnavailable           we cannot act in a workspace now, but perhaps later
 ├── JobStoreError                  the bot's own tables cannot be read or written now
 └── SlackDeliveryError             Slack refused or lost a message
     ├── DeliveryDelayed            not taken, for certain: try again later
@@ -32,6 +34,14 @@ class AnswerNotGrounded(GenerationError):  # noqa: N818 - name fixed by the desi
 
 class JobStoreError(BotError):
     """The bot's own tables cannot be read or written now."""
+
+
+class VaultError(BotError):
+    """A stored secret cannot be opened with the keys of the settings."""
+
+
+class WorkspaceUnavailable(BotError):  # noqa: N818 - says how things are, as its siblings do
+    """We cannot act in a workspace now."""
 
 
 class SlackDeliveryError(BotError):

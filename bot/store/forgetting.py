@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Engine, Table, case, delete, func, update
 
 from bot.store.jobs import JobState
-from bot.store.tables import feedback, jobs, private_answers, questions
+from bot.store.tables import feedback, jobs, metadata, private_answers, questions
 from bot.store.transactions import transaction
 
 
@@ -55,4 +55,21 @@ def forget_user(engine: Engine, user_id: str) -> Forgotten:
             feedback=deleted(feedback),
             private_answers=deleted(private_answers),
             jobs=messages + connection.execute(of_them).rowcount,
+        )
+
+
+def forget_workspace(engine: Engine, team_id: str) -> int:
+    """Delete everything that is kept of a workspace.
+
+    Returns:
+        How many rows there were.
+
+    Raises:
+        JobStoreError: If the database cannot be used now; then nothing is deleted.
+    """
+    of_workspaces = [table for table in metadata.sorted_tables if "team_id" in table.c]
+    with transaction(engine) as connection:
+        return sum(
+            connection.execute(delete(table).where(table.c.team_id == team_id)).rowcount
+            for table in reversed(of_workspaces)
         )

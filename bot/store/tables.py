@@ -123,3 +123,12 @@ calibrations = Table(
     Column("questions", Integer, nullable=False),
     Column("fitted_at", Float, nullable=False),
 )
+
+# slack_sdk's own store describes its tables, slack_bots and slack_oauth_states.
+leases = Table(
+    "bot_leases",
+    metadata,
+    Column("name", String(120), primary_key=True),
+    Column("owner", String(64), nullable=False),
+    Column("until", Float, nullable=False),
+)

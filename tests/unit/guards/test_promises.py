@@ -95,6 +95,7 @@ def test_production_never_loads_the_stand_in():
         ("onnxruntime", ("ingest/embedding/",)),
         ("uvicorn", ("bot/web.py",)),
         ("starlette", ("bot/web.py", "bot/observability.py", "bot/slack/")),
+        ("cryptography", ("bot/encryption.py",)),
         ("prometheus_client", ("bot/metrics.py",)),
         ("alembic", ("ingest/index/", "bot/store/")),
     ],
