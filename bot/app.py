@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -24,6 +24,7 @@ from ingest import (
     Embedder,
     IndexReader,
     Respeller,
+    StoredChunk,
     load_config,
     open_embedder,
     open_reader,
@@ -58,6 +59,11 @@ class EngineRoom:
     def search(self, question: Question, limit: int) -> SearchResults:
         """Rank at most `limit` passages that everybody may read (see `Searcher.search`)."""
         return self._searcher.search(question, limit=limit)
+
+    def chunks(self, chunk_ids: Sequence[str], audiences: Audiences) -> list[StoredChunk]:
+        """Return those of these passages that are there and may be read by these, in order."""
+        found = self._reader.chunks(chunk_ids, audiences=audiences)
+        return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
 
     def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
         """Say whether all of these passages are in the index, and these audiences may read them."""

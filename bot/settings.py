@@ -53,6 +53,25 @@ class BotSettings(IngestSettings):
         "https://slack.com/api/", description="Slack's Web API; the stand-in has its own."
     )
     admin_users: str = Field("", description="Slack user ids of admins, separated by commas.")
+    owners_channel: str = Field(
+        "",
+        pattern="^([CG][A-Z0-9]+)?$",
+        description="Id of the Slack channel to which questions that the handbook does not answer"
+        " can be passed on, C…; the app must be invited there. Empty: no such button.",
+    )
+    stale_after_days: int = Field(
+        0,
+        ge=0,
+        description="Days after its last change from which a page is said to be old; 0: never.",
+    )
+    allow_guests: bool = Field(
+        False, description="Whether guests of the Slack workspace are answered."
+    )
+    allow_shared_channels: bool = Field(
+        False,
+        description="Whether people of other companies are answered, and questions in channels"
+        " shared with them.",
+    )
     answer_workers: int = Field(2, ge=1, le=64, description="Questions answered at the same time.")
     job_lease_s: float = Field(
         30.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,12 @@ from bot.retrieval.search import SearchResult, SearchResults
 from bot.sandbox.control import Sandbox
 from bot.settings import BotSettings
 from bot.slack.app import SlackApp
+from bot.slack.house_rules import HouseRules
 from bot.slack.http_mode import EVENTS_PATH, HttpReceiver
 from bot.slack.socket_mode import SocketModeReceiver
 from bot.store import JobStore, Stores, migrate, open_engine
 from bot.web import WebServer
-from ingest import Audiences
+from ingest import Audiences, StoredChunk
 from tests.outcomes import abstention, answer, passage
 
 Answer = Callable[[Question, Audiences], Outcome]
@@ -46,6 +47,11 @@ class ScriptedHandbook:
     search: Search = finds_remote_work
 
     readable: bool = True
+    pages: tuple[StoredChunk, ...] = ()
+
+    def chunks(self, chunk_ids: Sequence[str], audiences: Audiences) -> list[StoredChunk]:
+        pages = {chunk.chunk_id: chunk for chunk in self.pages}
+        return [pages[c] for c in chunk_ids if c in pages and self.readable]
 
     def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
         return self.readable
@@ -80,6 +86,7 @@ async def running(
     maintenance: Maintenance | None = None,
     admins: frozenset[str] = frozenset(),
     metrics: Metrics | None = None,
+    rules: HouseRules | None = None,
 ) -> AsyncIterator[JobStore]:
     """Run the app against a stand-in until the block ends; yields its queue.
 
@@ -103,6 +110,7 @@ async def running(
         metrics=metrics or Metrics(),
         admins=admins,
         answer_workers=answer_workers,
+        rules=rules or HouseRules(),
     )
     web = WebServer("127.0.0.1", 0, app.routes)
     await web.start()

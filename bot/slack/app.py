@@ -28,17 +28,25 @@ from bot.observability import Health, routes
 from bot.settings import BotSettings
 from bot.slack import direct_messages, mentions
 from bot.slack.admin import AdminCommands
+from bot.slack.admission import Admission
+from bot.slack.agent_pane import AgentPane
+from bot.slack.ask_human import AskHuman
 from bot.slack.asking import PrivateAsking
 from bot.slack.bolt import Authorize, build_bolt
+from bot.slack.close_pages import ClosePages
 from bot.slack.commands import Commands
 from bot.slack.delivery import SlackDelivery
 from bot.slack.feedback import FeedbackListener
+from bot.slack.house_rules import HouseRules
 from bot.slack.http_mode import HttpReceiver
 from bot.slack.jobs import Workers
 from bot.slack.library_log import library_log
 from bot.slack.people import People
+from bot.slack.presentation import Presentation
 from bot.slack.reaching import until_reachable
 from bot.slack.readiness import Handbook, HandbookWhenReady
+from bot.slack.reception import Reception
+from bot.slack.shortcut import MessageShortcut
 from bot.slack.socket_mode import SocketModeReceiver
 from bot.slack.web_client import SlackClient
 from bot.store import ANSWER, Stores, migrate, open_engine
@@ -135,6 +143,7 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
             metrics=metrics,
             admins=settings.admin_user_ids,
             answer_workers=settings.answer_workers,
+            rules=HouseRules.of(settings),
         )
         web = _web_server(settings, app.routes)
         if web is not None:
@@ -203,6 +212,7 @@ class SlackApp:
         metrics: Where what happens is counted.
         admins: Ids of people who count as admins whatever Slack says.
         answer_workers: Questions answered at the same time.
+        rules: What the company has chosen.
     """
 
     def __init__(
@@ -217,6 +227,7 @@ class SlackApp:
         metrics: Metrics,
         admins: frozenset[str],
         answer_workers: int,
+        rules: HouseRules,
     ) -> None:
         self._handbook = handbook
         self._bot_token = bot_token
@@ -237,7 +248,16 @@ class SlackApp:
         poster = SlackClient(
             metrics, token=bot_token, base_url=api_url, logger=library_log(), retry_handlers=[]
         )
+        self._poster = poster
         self._people = People(poster, admins=admins)
+        self._presentation = Presentation(rules.stale_after_days, rules.owners_channel)
+        admission = Admission(
+            self._people,
+            poster,
+            guests=rules.allow_guests,
+            shared_channels=rules.allow_shared_channels,
+        )
+        self._pane = AgentPane(poster, self._people, stores.jobs)
         self._workers = Workers(
             stores.jobs,
             SlackDelivery(poster, self._people.words),
@@ -245,9 +265,26 @@ class SlackApp:
             questions=stores.questions,
             words_for=self._people.words,
             answer_workers=answer_workers,
+            presentation=self._presentation,
+            reception=Reception(admission, stores.muted_threads, stores.jobs),
+            progress=self._pane,
         )
         self._asking = PrivateAsking(
-            handbook, stores.private_answers, stores.questions, self._people
+            handbook,
+            stores.private_answers,
+            stores.questions,
+            self._people,
+            admission,
+            self._presentation,
+        )
+        self._close_pages = ClosePages(handbook, stores.questions, self._people, self._presentation)
+        self._ask_human = AskHuman(
+            self._workers.post,
+            stores.jobs,
+            stores.questions,
+            self._people,
+            poster,
+            channel_id=rules.owners_channel,
         )
         self._feedback = FeedbackListener(stores.feedback, poster, self._people)
         self._admin = AdminCommands(maintenance, self._people, poster)
@@ -292,6 +329,7 @@ class SlackApp:
             await self._workers.stop(limit_s=stop_limit_s)
             await self._receiver.stop()
             self._workers.close()
+            await self._pane.close()
         log.info("stopped")
 
     async def _start(self) -> None:
@@ -329,7 +367,12 @@ class SlackApp:
 
     def _listen(self, bolt: AsyncApp, bot_user_id: str) -> None:
         mentions.register(bolt, bot_user_id=bot_user_id, accept=self._workers.accept)
-        direct_messages.register(bolt, bot_user_id=bot_user_id, accept=self._workers.accept)
+        direct_messages.register(
+            bolt,
+            bot_user_id=bot_user_id,
+            accept=self._workers.accept,
+            elsewhere=self._ask_human.in_thread,
+        )
         Commands(
             bot_user_id=bot_user_id,
             handbook=self._handbook,
@@ -337,7 +380,17 @@ class SlackApp:
             admin=self._admin,
             people=self._people,
         ).register(bolt)
+        MessageShortcut(
+            self._asking,
+            self._people,
+            self._presentation,
+            self._poster,
+            bot_user_id=bot_user_id,
+        ).register(bolt)
         self._asking.register(bolt)
+        self._pane.register(bolt)
+        self._close_pages.register(bolt)
+        self._ask_human.register(bolt)
         self._feedback.register(bolt)
         self._admin.register(bolt)
 

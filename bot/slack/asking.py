@@ -1,4 +1,4 @@
-"""`/handbook ask …`: an answer that only the person sees, until they choose to share it."""
+"""Answers for one person alone, until they choose to share them: `/handbook ask …` and others."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.errors import JobStoreError
 from bot.records import GroundedAnswer, Outcome, Question
-from bot.slack.feedback_row import with_feedback
+from bot.slack.admission import Admission
 from bot.slack.mrkdwn import clean, escape, shortened
+from bot.slack.next_steps import HumanRequest
 from bot.slack.people import People
+from bot.slack.presentation import Presentation
 from bot.slack.readiness import Handbook
-from bot.slack.rendering import Block, Message, button, render, render_notice, with_block
+from bot.slack.rendering import Block, Message, button, render_notice, with_block
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
 from bot.store import (
@@ -45,6 +47,19 @@ class Asker:
     user_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A private question and its outcome.
+
+    Attributes:
+        words: Of whoever asked.
+    """
+
+    request: HumanRequest
+    outcome: Outcome
+    words: Words
+
+
 class PrivateAsking:
     """Answers one person alone, and shares such an answer when its owner wants that.
 
@@ -52,25 +67,49 @@ class PrivateAsking:
     """
 
     def __init__(
-        self, handbook: Handbook, kept: PrivateAnswers, questions: QuestionLog, people: People
+        self,
+        handbook: Handbook,
+        kept: PrivateAnswers,
+        questions: QuestionLog,
+        people: People,
+        admission: Admission,
+        presentation: Presentation,
     ) -> None:
         self._handbook = handbook
         self._kept = kept
         self._questions = questions
         self._people = people
+        self._admission = admission
+        self._presentation = presentation
         self._slots = asyncio.Semaphore(ANSWERS_AT_ONCE)
 
     async def answer(self, asker: Asker, question: str) -> Message:
-        """Return the answer, an abstention, or word of an outage."""
+        """Return the answer, an abstention, or word of an outage or a refusal."""
+        asked = await self.ask(asker, question)
+        if isinstance(asked, Message):
+            return asked
+        message = self._presentation.message(asked.outcome, asked.words, asked.request)
+        answer_id = await self.keep(
+            asker, asked, asked.words.shared.format(question=_cut(question))
+        )
+        if answer_id is None:
+            return message
+        share = button(asked.words.share, SHARE, answer_id)
+        return with_block(message, {"type": "actions", "elements": [share]})
+
+    async def ask(self, asker: Asker, question: str) -> Asked | Message:
+        """Return the outcome, written down, or a notice that there is none."""
         user_id = asker.user_id
+        words = await self._people.words(user_id, question)
+        if refusal := await self._admission.refusal(user_id, asker.team_id, words):
+            return render_notice(refusal)
         async with self._slots:
             try:
                 outcome = await asyncio.to_thread(self._handbook.answer, Question(question), PUBLIC)
             except HandbookError as error:
                 # Never an abstention: the handbook may well know.
                 log.error("outage: %s", type(error).__name__)
-                return render_notice((await self._people.words(user_id, question)).outage)
-        words = await self._people.words(user_id, question, otherwise=outcome.language)
+                return render_notice(words.outage)
         question_id = uuid.uuid4().hex
         try:
             await asyncio.to_thread(
@@ -78,23 +117,56 @@ class PrivateAsking:
             )
         except JobStoreError as error:
             log.warning("%s; a question is not written down", error)
-        message = with_feedback(render(outcome, words), words, question_id)
-        if not isinstance(outcome, GroundedAnswer):
-            return message
+        words = await self._people.words(user_id, question, otherwise=outcome.language)
+        return Asked(HumanRequest(question_id, user_id, question), outcome, words)
+
+    async def keep(self, asker: Asker, asked: Asked, heading: str) -> str | None:
+        """Keep an answer until it is shared.
+
+        Args:
+            asker: Its owner.
+            asked: What was answered.
+            heading: What stands above it once it is shared, after the owner's name.
+
+        Returns:
+            What names it, None when there is nothing that may be shared.
+        """
+        if not isinstance(asked.outcome, GroundedAnswer):
+            return None
+        message = self._presentation.message(asked.outcome, asked.words, asked.request)
         answer = PrivateAnswer(
-            answer_id=question_id,
+            answer_id=asked.request.question_id,
             team_id=asker.team_id,
-            user_id=user_id,
-            chunk_ids=_cited(outcome),
-            message=_shared(message, question, user_id, words).to_json(),
+            user_id=asker.user_id,
+            chunk_ids=_cited(asked.outcome),
+            message=_shared(message, heading, asker.user_id).to_json(),
         )
         try:
             await asyncio.to_thread(self._kept.keep, answer)
         except JobStoreError as error:
             log.warning("%s; an answer cannot be shared", error)
-            return message
-        share = button(words.share, SHARE, answer.answer_id)
-        return with_block(message, {"type": "actions", "elements": [share]})
+            return None
+        return answer.answer_id
+
+    async def share(
+        self, answer_id: str, presser: Asker, address: ReplyAddress, words: Words
+    ) -> str:
+        """Post an answer for everybody, once.
+
+        Args:
+            answer_id: See `keep`.
+            presser: Who wants it, and where it goes.
+            address: Where it is posted.
+            words: Of whoever pressed.
+
+        Returns:
+            Why it is not posted, "" when it is.
+        """
+        try:
+            return await self._share(answer_id, presser, address, words)
+        except HandbookError as error:
+            log.error("an answer was not shared: %s", type(error).__name__)
+            return words.share_failed
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the Share button."""
@@ -103,34 +175,33 @@ class PrivateAsking:
             await ack()
 
         async def share(body: dict[str, Any]) -> None:
-            address = ReplyAddress.of(body)
-            words = await self._people.words(body["user"]["id"])
-            try:
-                refusal = await self._share(body, address, words)
-            except HandbookError as error:
-                log.error("an answer was not shared: %s", type(error).__name__)
-                refusal = words.share_failed
+            presser = Asker(body["team"]["id"], body["channel"]["id"], body["user"]["id"])
+            address, words = ReplyAddress.of(body), await self._people.words(presser.user_id)
+            refusal = await self.share(body["actions"][0]["value"], presser, address, words)
             if refusal:
                 await address.show(render_notice(refusal))
+            else:
+                await address.remove_original()
 
         app.action(SHARE)(ack=acknowledge, lazy=[share])
 
-    async def _share(self, body: dict[str, Any], address: ReplyAddress, words: Words) -> str:
-        """Post the answer for everybody; returns why not, "" when it is posted."""
-        answer_id = body["actions"][0]["value"]
+    async def _share(
+        self, answer_id: str, presser: Asker, address: ReplyAddress, words: Words
+    ) -> str:
         answer = await asyncio.to_thread(self._kept.get, answer_id)
         if answer is None:
             return words.share_gone
-        if (answer.team_id, answer.user_id) != (body["team"]["id"], body["user"]["id"]):
+        if (answer.team_id, answer.user_id) != (presser.team_id, presser.user_id):
             return words.share_not_yours
         if not await asyncio.to_thread(self._handbook.may_read, answer.chunk_ids, PUBLIC):
             return words.share_changed
+        if refusal := await self._admission.refusal_to_share(presser.channel_id, words):
+            return refusal
         if not await asyncio.to_thread(self._kept.take, answer_id):
             return words.share_gone
         if not await address.post(Message.from_json(answer.message)):
             await asyncio.to_thread(self._kept.put_back, answer_id)
             return words.share_failed
-        await address.remove_original()
         return ""
 
 
@@ -156,15 +227,18 @@ def _cited(answer: GroundedAnswer) -> tuple[str, ...]:
     return tuple(dict.fromkeys(cited))
 
 
-def _shared(message: Message, question: str, user_id: str, words: Words) -> Message:
+def _cut(question: str) -> str:
+    return shortened(clean(question), SHARED_QUESTION_LIMIT)
+
+
+def _shared(message: Message, heading: str, user_id: str) -> Message:
     """Return the answer as everybody is to see it: with who asked what above it."""
-    asked = words.shared.format(question=shortened(clean(question), SHARED_QUESTION_LIMIT))
     elements: list[Block] = [
         {"type": "user", "user_id": user_id},
-        {"type": "text", "text": f" {asked}"},
+        {"type": "text", "text": f" {heading}"},
     ]
-    heading: Block = {
+    block: Block = {
         "type": "rich_text",
         "elements": [{"type": "rich_text_section", "elements": elements}],
     }
-    return Message(f"{escape(asked)}\n\n{message.text}", (heading, *message.blocks))
+    return Message(f"{escape(heading)}\n\n{message.text}", (block, *message.blocks))

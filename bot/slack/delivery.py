@@ -19,8 +19,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import DeliveryDelayed, DeliveryRefused, DeliveryUncertain, SlackDeliveryError
 from bot.slack.feedback_row import variants
 from bot.slack.people import WordsFor
-from bot.slack.rendering import Message, with_notice
-from bot.store import Job
+from bot.slack.rendering import Message, render_notice, with_notice
+from bot.store import Job, OwnPost
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +46,7 @@ _PLACE_CLOSED = frozenset(
         "thread_not_found",
     }
 )
+_NEVER_MOVED = frozenset({OwnPost.RELAY, OwnPost.NOTE})
 _PAGE_SIZE = 100
 
 
@@ -72,6 +73,9 @@ class SlackDelivery:
     async def post(self, job: Job, message: Message) -> Posted:
         """Post the outcome in the thread, or to the person when the place is closed to us.
 
+        What we post by ourselves is not moved; when a question cannot be passed on to humans,
+        whoever wanted that is told.
+
         Raises:
             DeliveryDelayed: Not posted; later.
             DeliveryUncertain: Posted or not.
@@ -80,14 +84,17 @@ class SlackDelivery:
         try:
             return await self._post_thread(job, message)
         except DeliveryRefused as refusal:
-            if refusal.reason not in _PLACE_CLOSED:
+            if job.outcome in _NEVER_MOVED or refusal.reason not in _PLACE_CLOSED:
                 raise
             log.warning(
                 "the place is closed: answering in a direct message",
                 extra={"job_id": job.job_id, "reason": refusal.reason},
             )
         words = await self._words_for(job.user_id, job.question or "")
-        moved = with_notice(message, words.moved_here)
+        if job.outcome == OwnPost.REQUEST:
+            moved = render_notice(words.human_failed)
+        else:
+            moved = with_notice(message, words.moved_here)
         return await self._send(job, moved, channel=job.user_id)
 
     async def find(self, job: Job) -> Posted | None:
@@ -95,11 +102,14 @@ class SlackDelivery:
 
         Returns:
             Where it stands; None if it does not, or if we may not read there (channels whose
-            `*:history` scope was not granted).
+            `*:history` scope was not granted; what starts a thread).
 
         Raises:
             DeliveryDelayed: Nobody can tell now.
         """
+        if not job.thread_ts:
+            log.warning("a post of unknown fate is repeated", extra={"job_id": job.job_id})
+            return None
         cursor = ""
         while True:
             try:
@@ -121,9 +131,10 @@ class SlackDelivery:
 
     async def _post_thread(self, job: Job, message: Message) -> Posted:
         first, *simpler = variants(message)
+        thread_ts = job.thread_ts or None
         for variant in simpler:
             try:
-                return await self._send(job, first, channel=job.channel_id, thread_ts=job.thread_ts)
+                return await self._send(job, first, channel=job.channel_id, thread_ts=thread_ts)
             except DeliveryRefused as refusal:
                 if refusal.reason not in _BLOCKS_REFUSED:
                     raise
@@ -132,7 +143,7 @@ class SlackDelivery:
                     extra={"job_id": job.job_id, "reason": refusal.reason},
                 )
             first = variant
-        return await self._send(job, first, channel=job.channel_id, thread_ts=job.thread_ts)
+        return await self._send(job, first, channel=job.channel_id, thread_ts=thread_ts)
 
     async def _send(
         self, job: Job, message: Message, *, channel: str, thread_ts: str | None = None

@@ -12,17 +12,26 @@ from bot.store import NewJob
 
 
 def register(
-    app: AsyncApp, *, bot_user_id: str, accept: Callable[[NewJob], Awaitable[None]]
+    app: AsyncApp,
+    *,
+    bot_user_id: str,
+    accept: Callable[[NewJob], Awaitable[None]],
+    elsewhere: Callable[[dict[str, Any], str], Awaitable[None]],
 ) -> None:
     """Listen for direct messages; what is asked is stored before the acknowledgement.
 
-    Messages of channels are let pass: there we answer mentions only, which come as events of
-    their own.
+    Args:
+        app: Where to listen.
+        bot_user_id: Us.
+        accept: Stores a question.
+        elsewhere: Gets the messages of channels, as far as the app receives any: questions there
+            are mentions, which come as events of their own.
     """
 
     @app.event("message")
-    async def direct_message(body: dict[str, Any]) -> None:
+    async def message(body: dict[str, Any]) -> None:
         if body["event"].get("channel_type") != "im":
+            await elsewhere(body, bot_user_id)
             return
         question = question_in(body, bot_user_id)
         if question is not None:

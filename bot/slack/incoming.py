@@ -35,4 +35,5 @@ def question_in(body: Mapping[str, Any], bot_user_id: str) -> NewJob | None:
         thread_ts=event.get("thread_ts") or event["ts"],
         user_id=event["user"],
         question=question_text(event.get("text") or "", bot_user_id),
+        in_shared_channel=bool(body.get("is_ext_shared_channel")),
     )

@@ -11,6 +11,7 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import ParamSpec, Protocol, TypeVar
 
 from bot.errors import (
@@ -22,9 +23,12 @@ from bot.errors import (
 )
 from bot.records import GroundedAnswer, Outcome, Question
 from bot.slack.delivery import Posted
-from bot.slack.feedback_row import with_feedback
+from bot.slack.next_steps import HumanRequest
 from bot.slack.people import WordsFor
-from bot.slack.rendering import Message, render, render_notice
+from bot.slack.presentation import Presentation
+from bot.slack.reception import Reception
+from bot.slack.rendering import Message, render_notice
+from bot.slack.wording import Words
 from bot.store import (
     ANSWER,
     DELIVER,
@@ -32,6 +36,7 @@ from bot.store import (
     JobStore,
     LoggedQuestion,
     NewJob,
+    OwnPost,
     QuestionLog,
     Stage,
     logged_passages,
@@ -71,6 +76,18 @@ class Delivery(Protocol):
         ...
 
 
+class Progress(Protocol):
+    """Shows people that something is under way; see `bot.slack.agent_pane.AgentPane`."""
+
+    def began(self, job: Job) -> None:
+        """Answering has begun, perhaps once more."""
+        ...
+
+    def ended(self, job: Job) -> None:
+        """The outcome stands, or never will."""
+        ...
+
+
 class Workers:
     """The running half of the queue; `JobStore` is the lasting one.
 
@@ -79,6 +96,9 @@ class Workers:
         questions: Where questions and what answered them are written down.
         words_for: Chooses the bot's own words around an outcome, by who reads it.
         answer_workers: Questions answered at the same time.
+        presentation: How outcomes are shown.
+        reception: Deals with what is no question to the handbook.
+        progress: Is told what is under way.
     """
 
     def __init__(
@@ -90,10 +110,16 @@ class Workers:
         questions: QuestionLog,
         words_for: WordsFor,
         answer_workers: int,
+        presentation: Presentation | None = None,
+        reception: Reception | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self._store = store
         self._questions = questions
         self._words_for = words_for
+        self._presentation = presentation or Presentation()
+        self._reception = reception
+        self._progress = progress
         self._delivery = delivery
         self._answer = answer
         self._answer_workers = answer_workers
@@ -107,6 +133,24 @@ class Workers:
         self._channel_free_at: dict[str, float] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._upkeep: list[asyncio.Task[None]] = []
+
+    async def post(self, new: NewJob, *, outcome: OwnPost, message: Message) -> bool:
+        """Post something of our own, with the promises that an answer has.
+
+        Returns:
+            False when it is known already (see `NewJob`): it is posted once.
+
+        Raises:
+            JobStoreError: It is not stored, and will not be posted.
+        """
+        loop = asyncio.get_running_loop()
+        store = partial(self._store.accept_message, new, outcome=outcome, message=message.to_json())
+        job_id = await loop.run_in_executor(self._accepting, store)
+        if job_id is None:
+            return False
+        log.info("to be posted", extra={"job_id": job_id, "outcome": outcome.value})
+        self._wake[DELIVER].set()
+        return True
 
     async def accept(self, question: NewJob) -> None:
         """Store a question; one that is known already is let pass.
@@ -198,14 +242,26 @@ class Workers:
 
     async def _answer_job(self, job: Job) -> None:
         question = job.question or ""
-        kind, message = await self._outcome(job, question)
+        words = await self._words_for(job.user_id, question)
+        received = await self._reception.receive(job, words) if self._reception else None
+        if received is not None and received.message is None:
+            log.info("not answered", extra={"job_id": job.job_id, "reason": received.kind})
+            await self._in_database(self._store.failed, job.job_id, reason=received.kind)
+            return
+        if received is not None and received.message is not None:
+            kind, message = received.kind, received.message
+        else:
+            if self._progress is not None:
+                self._progress.began(job)
+            kind, message = await self._outcome(job, question, words)
         if await self._in_database(
             self._store.answered, job.job_id, outcome=kind, message=message.to_json()
         ):
             self._wake[DELIVER].set()
+        else:
+            self._ended(job)
 
-    async def _outcome(self, job: Job, question: str) -> tuple[str, Message]:
-        words = await self._words_for(job.user_id, question)
+    async def _outcome(self, job: Job, question: str, words: Words) -> tuple[str, Message]:
         if not question:
             return "help", render_notice(words.help)
         if job.attempts > MAX_ATTEMPTS:
@@ -224,7 +280,8 @@ class Workers:
         words = await self._words_for(job.user_id, question, otherwise=outcome.language)
         kind = "answer" if isinstance(outcome, GroundedAnswer) else "abstention"
         await self._unless_down(self._questions.record, _logged(job, question, kind, outcome))
-        return kind, with_feedback(render(outcome, words), words, job.job_id)
+        request = HumanRequest(job.job_id, job.user_id, question)
+        return kind, self._presentation.message(outcome, words, request)
 
     async def _earlier(self, job: Job) -> tuple[str, ...]:
         """Return the earlier questions of the thread; without them a question stands alone."""
@@ -265,6 +322,7 @@ class Workers:
         except DeliveryRefused as error:
             log.error("not delivered: %s", error, extra={"job_id": job.job_id})
             await self._in_database(self._store.failed, job.job_id, reason=error.reason)
+            self._ended(job)
         else:
             if posted is not None:
                 await self._in_database(
@@ -274,6 +332,11 @@ class Workers:
                     "outcome posted",
                     extra={"job_id": job.job_id, "outcome": job.outcome, "ts": posted.ts},
                 )
+            self._ended(job)
+
+    def _ended(self, job: Job) -> None:
+        if self._progress is not None:
+            self._progress.ended(job)
 
     async def _post(self, job: Job, message: Message) -> Posted | None:
         if not await self._in_database(self._store.hold, job.job_id):

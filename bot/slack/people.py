@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
-from typing import Protocol
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import aiohttp
@@ -28,6 +28,8 @@ KEEP_UNKNOWN_S = 60.0
 PATIENCE_S = 1.5
 """Knowing somebody's language is not worth keeping them waiting."""
 MOST_KEPT = 20_000
+_ELSEWHERE = "elsewhere"
+"""Stands for the workspace of somebody who shares no workspace with us, as Slack puts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,19 @@ class Person:
         locale: Such as `fr-FR`; "" when unknown.
         timezone: Name in the IANA database; "" when unknown.
         is_admin: Admin or owner of the workspace.
+        is_guest: Invited to some channels only.
+        team_ids: Workspaces they belong to; empty when unknown.
     """
 
     locale: str = ""
     timezone: str = ""
     is_admin: bool = False
+    is_guest: bool = False
+    team_ids: frozenset[str] = frozenset()
+
+    def is_stranger(self, team_id: str) -> bool:
+        """Say whether they are known to belong to other companies only."""
+        return bool(self.team_ids) and team_id not in self.team_ids
 
 
 UNKNOWN = Person()
@@ -122,7 +132,16 @@ class People:
             locale=user.get("locale") or "",
             timezone=user.get("tz") or "",
             is_admin=bool(user.get("is_admin") or user.get("is_owner")),
+            is_guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
+            team_ids=_teams(user),
         )
+
+
+def _teams(user: dict[str, Any]) -> frozenset[str]:
+    if user.get("is_stranger"):
+        return frozenset({_ELSEWHERE})
+    ours = (user.get("enterprise_user") or {}).get("teams") or ()
+    return frozenset(filter(None, (user.get("team_id"), *ours)))
 
 
 def _zone(name: str) -> tzinfo:

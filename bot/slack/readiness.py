@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from bot.metrics import Metrics
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResults
-from ingest import Audiences, IndexNotBuiltError
+from ingest import Audiences, IndexNotBuiltError, StoredChunk
 
 
 class Handbook(Protocol):
@@ -21,6 +21,10 @@ class Handbook(Protocol):
 
     def search(self, question: Question, limit: int) -> SearchResults:
         """Rank at most `limit` passages that everybody may read."""
+        ...
+
+    def chunks(self, chunk_ids: Sequence[str], audiences: Audiences) -> list[StoredChunk]:
+        """Return those of these passages that are there and may be read by these, in order."""
         ...
 
     def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
@@ -67,6 +71,10 @@ class HandbookWhenReady:
     def search(self, question: Question, limit: int) -> SearchResults:
         """Rank at most `limit` passages that everybody may read."""
         return self._handbook().search(question, limit)
+
+    def chunks(self, chunk_ids: Sequence[str], audiences: Audiences) -> list[StoredChunk]:
+        """Return those of these passages that are there and may be read by these, in order."""
+        return self._handbook().chunks(chunk_ids, audiences)
 
     def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
         """Say whether all of these (distinct) passages are there and may be read by these."""

@@ -255,14 +255,19 @@ def source_elements(
     return [name, {"type": "text", "text": _SEPARATOR + remarks}] if remarks else [name]
 
 
+def spoken_source(chunk: StoredChunk, words: Words, *, stale_before: datetime | None = None) -> str:
+    """Return in plain words, not escaped, what `source_elements` shows."""
+    url = safe_url(chunk.url, limit=SPOKEN_URL_LIMIT)
+    name = _label(chunk) if url else _with_path(_label(chunk), chunk)
+    parts = (name, url or "", _remarks(chunk, words, stale_before))
+    return _SEPARATOR.join(part for part in parts if part)
+
+
 def _spoken_sources(sources: _Sources, words: Words) -> str:
     lines = [escape(words.sources)]
     for number, passage, _ in sources.numbered.values():
-        chunk = passage.chunk
-        url = safe_url(chunk.url, limit=SPOKEN_URL_LIMIT)
-        name = _label(chunk) if url else _with_path(_label(chunk), chunk)
-        parts = (name, url or "", _remarks(chunk, words, sources.stale_before))
-        lines.append(f"{number}. " + escape(_SEPARATOR.join(part for part in parts if part)))
+        named = spoken_source(passage.chunk, words, stale_before=sources.stale_before)
+        lines.append(f"{number}. {escape(named)}")
     return "\n".join(lines)
 
 

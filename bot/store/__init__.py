@@ -4,7 +4,17 @@ from bot.store.calibrations import Calibration, CalibrationStore
 from bot.store.engine import open_engine
 from bot.store.feedback import Feedback, FeedbackStore, Reason, Verdict
 from bot.store.forgetting import Forgotten, forget_user
-from bot.store.jobs import ANSWER, DELIVER, LEASE_S, Job, JobState, JobStore, NewJob, Stage
+from bot.store.jobs import (
+    ANSWER,
+    DELIVER,
+    LEASE_S,
+    Job,
+    JobState,
+    JobStore,
+    NewJob,
+    OwnPost,
+    Stage,
+)
 from bot.store.migrate import migrate
 from bot.store.muted_threads import MutedThreads
 from bot.store.private_answers import PrivateAnswer, PrivateAnswers
@@ -29,6 +39,7 @@ __all__ = [
     "LoggedQuestion",
     "MutedThreads",
     "NewJob",
+    "OwnPost",
     "PageUse",
     "PrivateAnswer",
     "PrivateAnswers",

@@ -66,6 +66,17 @@ ANSWER = Stage(JobState.PENDING, JobState.RUNNING, "attempts")
 DELIVER = Stage(JobState.ANSWERED, JobState.DELIVERING, "deliveries")
 
 
+class OwnPost(StrEnum):
+    """Outcomes that answer nobody: what we post by ourselves."""
+
+    REQUEST = "request"
+    """A question passed on to humans."""
+    RELAY = "relay"
+    """A human's answer, for whoever asked."""
+    NOTE = "note"
+    """Word to the humans that the answer is on its way."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewJob:
     """A question as accepted from Slack, or something of our own to post.
@@ -153,7 +164,7 @@ class JobStore:
         """
         return self._insert(new, state=JobState.PENDING)
 
-    def accept_message(self, new: NewJob, *, outcome: str, message: str) -> str | None:
+    def accept_message(self, new: NewJob, *, outcome: OwnPost, message: str) -> str | None:
         """Store something of our own to post, with the promises that an answer has.
 
         Args:

@@ -10,8 +10,9 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Any
 
-from sqlalchemy import Engine, delete, insert, select, union, update
+from sqlalchemy import Engine, Row, delete, insert, select, union, update
 
 from bot.records import GroundedAnswer, Outcome
 from bot.store.tables import feedback, jobs, questions
@@ -133,6 +134,15 @@ class QuestionLog:
         with transaction(self._engine, reads=True) as connection:
             return tuple(reversed(connection.execute(last).scalars().all()))
 
+    def get(self, question_id: str, *, team_id: str) -> LoggedQuestion | None:
+        """Return what is kept of a question, with "" for words that are not kept any more."""
+        statement = select(questions).where(
+            questions.c.question_id == question_id, questions.c.team_id == team_id
+        )
+        with transaction(self._engine, reads=True) as connection:
+            row = connection.execute(statement).one_or_none()
+        return None if row is None else _logged(row)
+
     def forget_old(self) -> None:
         """Forget words that were kept long enough, and ids after a year without feedback."""
         now = self._now()
@@ -148,6 +158,23 @@ class QuestionLog:
             connection.execute(
                 delete(questions).where(old_ids, questions.c.question_id.not_in(judged))
             )
+
+
+def _logged(row: Row[Any]) -> LoggedQuestion:
+    return LoggedQuestion(
+        question_id=row.question_id,
+        team_id=row.team_id,
+        channel_id=row.channel_id,
+        thread_ts=row.thread_ts,
+        message_ts=row.message_ts,
+        user_id=row.user_id,
+        question=row.question or "",
+        outcome=row.outcome,
+        generator=row.generator,
+        language=row.language,
+        confidence=row.confidence,
+        passages=tuple(LoggedPassage(**passage) for passage in json.loads(row.passages)),
+    )
 
 
 def logged_passages(outcome: Outcome) -> tuple[LoggedPassage, ...]:

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Engine, UniqueConstraint, inspect, text
 
 from bot.errors import JobStoreError
-from bot.store import ANSWER, DELIVER, JobState, JobStore, NewJob, migrate, open_engine
+from bot.store import ANSWER, DELIVER, JobState, JobStore, NewJob, OwnPost, migrate, open_engine
 from bot.store.tables import metadata
 from ingest import ConfigurationError, SchemaVersionError
 
@@ -318,18 +318,18 @@ def test_a_file_that_is_no_database_is_named_as_the_problem(tmp_path: Path) -> N
 
 
 def test_a_message_of_our_own_is_kept_once_and_is_ready_to_be_delivered(store: JobStore) -> None:
-    job_id = store.accept_message(QUESTION, outcome="relay", message="{}")
+    job_id = store.accept_message(QUESTION, outcome=OwnPost.RELAY, message="{}")
 
     assert job_id is not None
-    assert store.accept_message(QUESTION, outcome="relay", message="{}") is None
+    assert store.accept_message(QUESTION, outcome=OwnPost.RELAY, message="{}") is None
     assert store.claim(ANSWER) is None
     job = store.claim(DELIVER)
     assert job is not None
-    assert (job.job_id, job.outcome, job.message) == (job_id, "relay", "{}")
+    assert (job.job_id, job.outcome, job.message) == (job_id, OwnPost.RELAY, "{}")
 
 
 def test_a_job_is_found_by_its_message_and_by_where_its_outcome_stands(store: JobStore) -> None:
-    job_id = store.accept_message(QUESTION, outcome="relay", message="{}")
+    job_id = store.accept_message(QUESTION, outcome=OwnPost.RELAY, message="{}")
     assert job_id is not None
     store.claim(DELIVER)
     store.done(job_id, channel_id="C9", ts="9.0")

@@ -1,0 +1,80 @@
+"""Whom the bot answers: members of the workspace; others only where the settings say so."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack.people import People
+from bot.slack.wording import Words
+
+log = logging.getLogger(__name__)
+
+PATIENCE_S = 1.5
+
+
+class Admission:
+    """Decides who is answered, and where.
+
+    Somebody whom Slack does not describe right now counts as a member: what is answered is what
+    everybody in the company may read, and Slack itself keeps guests away from agents.
+
+    Args:
+        people: Describes people.
+        client: With the bot token and without retry handlers.
+        guests: Answer people who were invited to some channels only.
+        shared_channels: Answer in conversations shared with other companies, and their people.
+    """
+
+    def __init__(
+        self,
+        people: People,
+        client: AsyncWebClient,
+        *,
+        guests: bool = False,
+        shared_channels: bool = False,
+    ) -> None:
+        self._people = people
+        self._client = client
+        self._guests = guests
+        self._shared_channels = shared_channels
+
+    async def refusal(
+        self, user_id: str, team_id: str, words: Words, *, in_shared_channel: bool = False
+    ) -> str:
+        """Return why somebody is not answered, "" when they are.
+
+        Args:
+            user_id: Who asks.
+            team_id: Workspace that has the app.
+            words: Of whoever asks.
+            in_shared_channel: Others than members would see the answer.
+        """
+        if in_shared_channel and not self._shared_channels:
+            return words.not_in_shared_channels
+        person = await self._people.get(user_id)
+        if person.is_guest and not self._guests:
+            return words.not_for_guests
+        if person.is_stranger(team_id) and not self._shared_channels:
+            return words.not_for_guests
+        return ""
+
+    async def refusal_to_share(self, channel_id: str, words: Words) -> str:
+        """Return why nothing is posted there for everybody, "" when it may be."""
+        if self._shared_channels or not await self._is_shared(channel_id):
+            return ""
+        return words.not_in_shared_channels
+
+    async def _is_shared(self, channel_id: str) -> bool:
+        """Say whether people of another company are in a channel; no where we cannot see that."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                answer = await self._client.conversations_info(channel=channel_id)
+        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
+            log.warning("nothing is known of %s: %s", channel_id, type(error).__name__)
+            return False
+        return bool(answer["channel"].get("is_ext_shared"))
