@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -22,13 +23,17 @@ from bot.store import CalibrationStore, open_engine
 from ingest import (
     Audiences,
     Embedder,
+    EncodingFailed,
     IndexReader,
     Respeller,
     StoredChunk,
+    Vector,
     load_config,
     open_embedder,
     open_reader,
 )
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +50,10 @@ class EngineRoom:
     """Answers and searches on one open index with one encoder. Safe to share between threads."""
 
     def __init__(
-        self, reader: IndexReader, answerer: Answerer, searcher: Searcher, resources: ExitStack
+        self, parts: _Parts, answerer: Answerer, searcher: Searcher, resources: ExitStack
     ) -> None:
-        self._reader = reader
+        self._reader = parts.reader
+        self._embedder = parts.embedder
         self._answerer = answerer
         self._searcher = searcher
         self._resources = resources
@@ -69,6 +75,16 @@ class EngineRoom:
         """Say whether all of these passages are in the index, and these audiences may read them."""
         return len(self._reader.chunks(list(chunk_ids), audiences=audiences)) == len(chunk_ids)
 
+    def vectors(self, texts: Sequence[str]) -> Vector | None:
+        """Encode texts as unit vectors, one per row; None when no encoder takes part."""
+        if self._embedder is None:
+            return None
+        try:
+            return self._embedder.embed_passages(texts)
+        except EncodingFailed as error:
+            logger.warning("encoder failed", extra={"reason": str(error)})
+            return None
+
     def close(self) -> None:
         """Let go of the index."""
         self._resources.close()
@@ -85,7 +101,7 @@ def open_engine_room(settings: BotSettings) -> EngineRoom:
     with ExitStack() as resources:
         parts = _open(settings, resources)
         answerer, searcher = _answerer(settings, parts), _searcher(parts)
-        return EngineRoom(parts.reader, answerer, searcher, resources.pop_all())
+        return EngineRoom(parts, answerer, searcher, resources.pop_all())
 
 
 def build_answerer(settings: BotSettings) -> Answerer:

@@ -56,6 +56,9 @@ class ScriptedHandbook:
     def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
         return self.readable
 
+    def vectors(self, texts: Sequence[str]) -> None:
+        return None
+
     def close(self) -> None:
         pass
 

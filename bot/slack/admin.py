@@ -1,4 +1,4 @@
-"""`/handbook reindex` and `/handbook status`, for admins alone.
+"""`/handbook reindex`, `/handbook status` and `/handbook schedule`, for admins alone.
 
 Who is an admin is asked again on each command and each press, of the person who did it.
 """
@@ -10,6 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -25,6 +26,7 @@ from bot.slack.sync_reports import (
     removals_digest,
     render_progress,
     render_reports,
+    render_schedule,
     render_state,
 )
 from bot.slack.wording import Words
@@ -35,7 +37,10 @@ log = logging.getLogger(__name__)
 PROGRESS_AFTER_S = (15.0, 120.0)
 """When a running sync tells how far it is: a response address takes five posts, no more."""
 
+EXAMPLE_CRON = "0 6 * * 1-5"
+
 # Some keyboards turn two hyphens into a dash.
+_QUOTES = "\"'`«»“”‘’„ \t\n"
 _DRY_RUN = re.compile(r"(?:--|–|—)dry-run\b")
 
 
@@ -68,6 +73,35 @@ class AdminCommands:
         except HandbookError as error:
             log.error("the state of the index is unknown: %s", error)
             return render_notice(words.outage)
+
+    async def schedule(self, user_id: str, typed: str, words: Words) -> Message:
+        """Show when syncs run, or change that.
+
+        Args:
+            user_id: Who typed it.
+            typed: Nothing, `pause`, `resume`, `default`, or a crontab expression, quoted or not.
+            words: To answer with.
+        """
+        if not await self._people.is_admin(user_id):
+            return render_notice(words.admins_only)
+        wanted = typed.strip(_QUOTES)
+        change = {
+            "": None,
+            "pause": self._maintenance.pause,
+            "resume": self._maintenance.resume,
+            "default": partial(self._maintenance.reschedule, None),
+        }.get(wanted.lower(), partial(self._maintenance.reschedule, wanted))
+        try:
+            if change is not None:
+                await asyncio.to_thread(change)
+                log.info("schedule changed", extra={"user_id": user_id})
+            state = await asyncio.to_thread(self._maintenance.state)
+        except ValueError:
+            return render_notice(words.schedule_wrong.format(example=EXAMPLE_CRON))
+        except HandbookError as error:
+            log.error("the schedule was not changed: %s", error)
+            return render_notice(words.schedule_failed)
+        return render_schedule(state, words)
 
     async def reindex(self, user_id: str, typed: str, address: ReplyAddress, words: Words) -> None:
         """Sync one source or all, telling the person how far it is and how it ended.

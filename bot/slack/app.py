@@ -37,6 +37,8 @@ from bot.slack.close_pages import ClosePages
 from bot.slack.commands import Commands
 from bot.slack.delivery import SlackDelivery
 from bot.slack.feedback import FeedbackListener
+from bot.slack.home import Home
+from bot.slack.home_admin import HomeAdmin
 from bot.slack.house_rules import HouseRules
 from bot.slack.http_mode import HttpReceiver
 from bot.slack.jobs import Workers
@@ -127,7 +129,8 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         await asyncio.to_thread(migrate, engine)
         handbook = HandbookWhenReady(build or partial(open_engine_room, settings), metrics)
         resources.callback(handbook.close)
-        maintenance = Maintenance(settings)
+        scheduler = IngestScheduler(settings)
+        maintenance = Maintenance(settings, scheduler)
         resources.callback(maintenance.stop)
         app = SlackApp(
             api_url=settings.slack_api_url,
@@ -149,7 +152,6 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         if web is not None:
             await web.start()
             resources.push_async_callback(web.stop)
-        scheduler = IngestScheduler(settings)
         ready = await asyncio.to_thread(handbook.is_ready)
         scheduler.start()
         first_sync = _first_sync(settings, scheduler, ready=ready)
@@ -288,6 +290,22 @@ class SlackApp:
         )
         self._feedback = FeedbackListener(stores.feedback, poster, self._people)
         self._admin = AdminCommands(maintenance, self._people, poster)
+        self._home = Home(
+            handbook=handbook,
+            asking=self._asking,
+            statistics=stores.statistics,
+            feedback=stores.feedback,
+            maintenance=maintenance,
+            admin=HomeAdmin(
+                handbook=handbook,
+                maintenance=maintenance,
+                statistics=stores.statistics,
+                commands=self._admin,
+                people=self._people,
+            ),
+            people=self._people,
+            admission=admission,
+        )
         metrics.watch(stores.jobs, maintenance)
 
     @property
@@ -393,6 +411,7 @@ class SlackApp:
         self._ask_human.register(bolt)
         self._feedback.register(bolt)
         self._admin.register(bolt)
+        self._home.register(bolt)
 
     def _authorizing(self, identity: Identity) -> Authorize:
         async def authorize() -> AuthorizeResult:

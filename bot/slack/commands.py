@@ -12,7 +12,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.records import Question
-from bot.slack.admin import AdminCommands
+from bot.slack.admin import EXAMPLE_CRON, AdminCommands
 from bot.slack.asking import Asker, PrivateAsking
 from bot.slack.hits import render_hits
 from bot.slack.mrkdwn import question_text
@@ -20,12 +20,12 @@ from bot.slack.people import People
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import Message, render_notice
 from bot.slack.replies import ReplyAddress
+from bot.slack.sync_reports import COMMAND
 from bot.slack.wording import Words
 from ingest import HandbookError
 
 log = logging.getLogger(__name__)
 
-COMMAND = "/handbook"
 HITS = 5
 SEARCHES_AT_ONCE = 2
 
@@ -38,6 +38,7 @@ class Verb(StrEnum):
     ASK = "ask"
     REINDEX = "reindex"
     STATUS = "status"
+    SCHEDULE = "schedule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def parse(typed: str) -> Order:
     first, rest = first.lower(), rest.strip()
     if typed.lower() in ("", "help", "aide") or (first in ("ask", "search") and not rest):
         return Order(Verb.HELP)
-    if first in ("ask", "search", "reindex") or (first == "status" and not rest):
+    if first in ("ask", "search", "reindex", "schedule") or (first == "status" and not rest):
         return Order(Verb(first), rest)
     return Order(Verb.SEARCH, typed)
 
@@ -114,14 +115,18 @@ class Commands:
                 return await self._search(order.text, words)
             case Verb.STATUS:
                 return await self._admin.status(user_id, words)
+            case Verb.SCHEDULE:
+                if order.text and not await self._people.is_admin(user_id):
+                    return await self._search(f"{order.verb} {order.text}", words)
+                return await self._admin.schedule(user_id, order.text, words)
             case _:
                 return await self._help(user_id, words)
 
     async def _help(self, user_id: str, words: Words) -> Message:
         lines = [words.command_help]
         if await self._people.is_admin(user_id):
-            lines.append(words.admin_help)
-        return render_notice("\n".join(lines).format(command=COMMAND))
+            lines += [words.admin_help, words.schedule_help]
+        return render_notice("\n".join(lines).format(command=COMMAND, example=EXAMPLE_CRON))
 
     async def _search(self, terms: str, words: Words) -> Message:
         async with self._searches:

@@ -11,6 +11,7 @@ from bot.maintenance import HandbookState
 from bot.records import collapse
 from bot.slack.mrkdwn import clean, safe_url, shortened
 from bot.slack.rendering import CONTEXT_LIMIT, SECTION_LIMIT, Block, button
+from bot.slack.sync_reports import next_sync
 from bot.slack.wording import Words
 from bot.store import RecentQuestion
 from ingest import IngestReport, SourceStatus, StoredChunk
@@ -29,6 +30,8 @@ SOURCES_SHOWN = 20
 PROBLEMS_SHOWN = 5
 """Of each source. With all the others this stays below half of the 100 blocks of a Home tab."""
 _SHOWN_LIMIT = 300
+_ITEM_LIMIT = 150
+"""Of a problem or a page: all that is shown of one source fits into one section."""
 _HEADER_LIMIT = 150
 
 
@@ -175,7 +178,7 @@ def _admin(content: HomeContent, admin: AdminContent, words: Words) -> list[Bloc
         blocks.append(_text(admin.note))
     state = content.state
     if state is not None:
-        blocks.append(_text(schedule_line(state, words)))
+        blocks.append(_text(next_sync(state.schedule, words)))
         sources = state.index.sources if state.index else ()
         blocks += [_source(source, words) for source in sources[:SOURCES_SHOWN]]
         if len(sources) > SOURCES_SHOWN:
@@ -200,16 +203,6 @@ def _admin_buttons(state: HandbookState | None, words: Words) -> Iterable[Block]
         yield button(words.home_pause, PAUSE, "schedule")
 
 
-def schedule_line(state: HandbookState, words: Words) -> str:
-    """Return when the next sync is due, in words."""
-    schedule = state.schedule
-    if schedule.paused:
-        return words.state_paused
-    if schedule.next_run_at is None:
-        return words.state_no_schedule
-    return words.state_next.format(moment=words.format_moment(schedule.next_run_at))
-
-
 def _source(source: SourceStatus, words: Words) -> Block:
     lines = [
         words.state_source.format(
@@ -230,7 +223,7 @@ def _source(source: SourceStatus, words: Words) -> Block:
 
 
 def _problems(report: IngestReport, words: Words) -> list[str]:
-    lines = [f"• {clean(problem)}" for problem in report.problems[:PROBLEMS_SHOWN]]
+    lines = _first(report.problems, words)
     if report.blocked_removals:
         lines.append(words.removals_blocked.format(count=len(report.blocked_removals)))
         lines += _first(report.blocked_removals, words)
@@ -241,7 +234,7 @@ def _problems(report: IngestReport, words: Words) -> list[str]:
 
 
 def _first(items: Sequence[str], words: Words) -> list[str]:
-    lines = [f"• {shortened(collapse(clean(item)), 200)}" for item in items[:PROBLEMS_SHOWN]]
+    lines = [f"• {shortened(collapse(clean(item)), _ITEM_LIMIT)}" for item in items[:PROBLEMS_SHOWN]]
     if len(items) > PROBLEMS_SHOWN:
         lines.append(words.and_more.format(count=len(items) - PROBLEMS_SHOWN))
     return lines

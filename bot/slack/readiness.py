@@ -9,7 +9,7 @@ from typing import Protocol
 from bot.metrics import Metrics
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResults
-from ingest import Audiences, IndexNotBuiltError, StoredChunk
+from ingest import Audiences, IndexNotBuiltError, StoredChunk, Vector
 
 
 class Handbook(Protocol):
@@ -29,6 +29,10 @@ class Handbook(Protocol):
 
     def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
         """Say whether all of these (distinct) passages are there and may be read by these."""
+        ...
+
+    def vectors(self, texts: Sequence[str]) -> Vector | None:
+        """Encode texts as unit vectors, one per row; None when no encoder takes part."""
         ...
 
     def close(self) -> None:
@@ -79,6 +83,10 @@ class HandbookWhenReady:
     def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
         """Say whether all of these (distinct) passages are there and may be read by these."""
         return self._handbook().may_read(chunk_ids, audiences)
+
+    def vectors(self, texts: Sequence[str]) -> Vector | None:
+        """Encode texts as unit vectors, one per row; None when no encoder takes part."""
+        return self._handbook().vectors(texts)
 
     def close(self) -> None:
         """Let go of the index, if it was opened."""

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from bot.maintenance import HandbookState
-from bot.slack.mrkdwn import clean
+from bot.slack.mrkdwn import clean, escape
 from bot.slack.rendering import Block, Message, button, render_notice
 from bot.slack.wording import Words
-from ingest import IngestReport, ProgressEvent
+from ingest import IngestReport, ProgressEvent, ScheduleStatus
 
+COMMAND = "/handbook"
 CONFIRM = "confirm_removals"
 LISTED = 20
 """Pages named of each list."""
@@ -43,7 +44,7 @@ def render_progress(events: Iterable[ProgressEvent], words: Words) -> Message:
     """Render how far a sync is, one line per source and stage."""
     lines = [words.sync_running]
     for event in events:
-        line = words.sync_pages if event.stage.value == "pages" else words.sync_embeddings
+        line = words.sync_embeddings if event.stage.value == "embeddings" else words.sync_pages
         lines.append(line.format(source=clean(event.source), done=event.done, total=event.total))
     return render_notice("\n".join(lines))
 
@@ -67,14 +68,31 @@ def render_state(state: HandbookState, words: Words) -> Message:
             )
             problems = source.last_report.problems if source.last_report else ()
             lines += [f"• {clean(problem)}" for problem in problems]
-    schedule = state.schedule
-    if schedule.paused:
-        lines.append(words.state_paused)
-    elif schedule.next_run_at is None:
-        lines.append(words.state_no_schedule)
-    else:
-        lines.append(words.state_next.format(moment=words.format_moment(schedule.next_run_at)))
+    lines.append(next_sync(state.schedule, words))
     return render_notice("\n".join(lines))
+
+
+def render_schedule(state: HandbookState, words: Words) -> Message:
+    """Render when syncs run, and who decided that."""
+    schedule, lines = state.schedule, []
+    if schedule.cron.strip():
+        lines.append(words.schedule_set.format(cron=schedule.cron, timezone=schedule.timezone))
+    lines.append(next_sync(schedule, words))
+    if schedule.chosen:
+        lines.append(words.schedule_chosen_here.format(command=COMMAND))
+    # Not as mark-up, to which the stars of a crontab expression may mean bold.
+    text = clean("\n".join(lines))
+    block: Block = {"type": "section", "text": {"type": "plain_text", "text": text}}
+    return Message(escape(text), (block,))
+
+
+def next_sync(schedule: ScheduleStatus, words: Words) -> str:
+    """Return when the next sync is due, in words and in the zone of whoever reads."""
+    if schedule.paused:
+        return words.state_paused
+    if schedule.next_run_at is None:
+        return words.state_no_schedule
+    return words.state_next.format(moment=words.format_moment(schedule.next_run_at))
 
 
 def _report_lines(report: IngestReport, words: Words) -> list[str]:

@@ -323,3 +323,31 @@ async def test_a_database_error_delays_the_schedule_but_does_not_end_it(settings
     await scheduler.shutdown()
 
     assert list(failures) == []
+
+
+async def test_a_chosen_schedule_is_followed_by_a_scheduler_that_starts_later(settings):
+    scheduler = IngestScheduler(settings)
+    scheduler.start()
+    scheduler.reschedule("15 6 * * *")
+    await scheduler.shutdown()
+
+    later = IngestScheduler(settings)
+    later.start()
+    next_run_at = later.next_run_at()
+    await later.shutdown()
+
+    assert next_run_at is not None
+    assert (next_run_at.hour, next_run_at.minute) == (6, 15)
+    assert read_schedule(settings).cron == "15 6 * * *"
+
+
+async def test_a_wrong_schedule_changes_nothing(settings):
+    scheduler = IngestScheduler(settings)
+    scheduler.start()
+    with pytest.raises(ValueError, match="never comes"):
+        scheduler.reschedule("0 5 30 2 *")
+    with pytest.raises(ValueError, match="not a day of the week"):
+        scheduler.reschedule("0 5 * * lundi")
+    await scheduler.shutdown()
+
+    assert (read_schedule(settings).cron, read_schedule(settings).chosen) == ("0 5 * * *", False)

@@ -1,0 +1,351 @@
+"""The Home tab: a person's own start page, where they ask and search, and admins look after it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import aiohttp
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.errors import JobStoreError
+from bot.maintenance import HandbookState, Maintenance
+from bot.records import Question, collapse
+from bot.slack.admission import Admission
+from bot.slack.asking import Asker, PrivateAsking
+from bot.slack.feedback_row import verdict_in
+from bot.slack.hits import render_hits
+from bot.slack.home_admin import HomeAdmin
+from bot.slack.home_modals import THUMB, message_modal, notice_modal, waiting_modal, with_thanks
+from bot.slack.home_view import (
+    AGAIN,
+    ASK,
+    FAVOURITES_SHOWN,
+    QUESTION_LIMIT,
+    RECENT_SHOWN,
+    SEARCH,
+    Favourite,
+    HomeContent,
+    home_view,
+)
+from bot.slack.mrkdwn import clean
+from bot.slack.people import People
+from bot.slack.readiness import Handbook
+from bot.slack.rendering import Block, Message, render_notice
+from bot.slack.wording import Words
+from bot.store import Feedback, FeedbackStore, PageUse, RecentQuestion, Statistics
+from ingest import PUBLIC, HandbookError, SourceStatus
+
+log = logging.getLogger(__name__)
+
+FAVOURITES_DAYS = 30
+HITS = 5
+SEARCHES_AT_ONCE = 2
+KEEP_STATE_S = 30.0
+"""How old the state of the handbook may be that everybody sees: many open their Home at nine."""
+PAGES_LOOKED_UP = 50
+"""Of the most useful ones: some are not for everybody, and some are gone."""
+
+_LOST = (SlackApiError, aiohttp.ClientError, TimeoutError, OSError)
+_ASKED = re.compile(f"^(?:{ASK}(?:_button)?|{AGAIN})$")
+_SEARCHED = re.compile(f"^{SEARCH}(?:_button)?$")
+_THUMBED = re.compile(f"^{THUMB}_")
+
+
+@dataclass(frozen=True, slots=True)
+class HomeTab:
+    """Whose Home tab it is.
+
+    Attributes:
+        channel_id: Their direct message with the app; "" when unknown.
+        shown: Hash of what they see now, "" when that is unknown.
+    """
+
+    team_id: str
+    user_id: str
+    channel_id: str = ""
+    shown: str = ""
+
+    @classmethod
+    def opened(cls, body: dict[str, Any]) -> Self:
+        """Return the tab that an `app_home_opened` tells of."""
+        event = body["event"]
+        shown = (event.get("view") or {}).get("hash") or ""
+        return cls(body["team_id"], event["user"], event.get("channel") or "", shown)
+
+    @classmethod
+    def pressed(cls, body: dict[str, Any]) -> Self:
+        """Return the tab that a press came from."""
+        view = body["view"]
+        try:
+            channel_id = str(json.loads(view.get("private_metadata") or "{}").get("channel", ""))
+        except ValueError:
+            channel_id = ""
+        # The team of the view: somebody of another one may be looking at it.
+        return cls(body["team"]["id"], body["user"]["id"], channel_id, view.get("hash") or "")
+
+    @property
+    def metadata(self) -> str:
+        """Return what must come back with each press."""
+        return json.dumps({"channel": self.channel_id})
+
+
+class Home:
+    """Publishes Home tabs and does what is pressed in them.
+
+    Answers open in a modal: they belong to the person alone, on every plan, and the tab stays
+    where it is. They are made from what everybody may read.
+
+    Args:
+        now: Clock in seconds, for what is kept a while.
+    """
+
+    def __init__(
+        self,
+        *,
+        handbook: Handbook,
+        asking: PrivateAsking,
+        statistics: Statistics,
+        feedback: FeedbackStore,
+        maintenance: Maintenance,
+        admin: HomeAdmin,
+        people: People,
+        admission: Admission,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._handbook = handbook
+        self._asking = asking
+        self._statistics = statistics
+        self._feedback = feedback
+        self._maintenance = maintenance
+        self._admin = admin
+        self._people = people
+        self._admission = admission
+        self._now = now
+        self._state: tuple[float, HandbookState] | None = None
+        self._searches = asyncio.Semaphore(SEARCHES_AT_ONCE)
+
+    def register(self, app: AsyncApp) -> None:
+        """Listen for the tab being opened and for everything in it."""
+
+        async def shows_home(event: dict[str, Any]) -> bool:
+            return event.get("tab") == "home"
+
+        async def accept() -> None:
+            pass
+
+        async def acknowledge(ack: Callable[[], Any]) -> None:
+            await ack()
+
+        app.event("app_home_opened", matchers=[shows_home])(ack=accept, lazy=[self._opened])
+        app.action(_ASKED)(ack=acknowledge, lazy=[self._asked])
+        app.action(_SEARCHED)(ack=acknowledge, lazy=[self._searched])
+        app.action(_THUMBED)(ack=acknowledge, lazy=[self._thumbed])
+        self._admin.register(app, self._refreshed)
+
+    async def publish(self, client: AsyncWebClient, tab: HomeTab, *, note: str = "") -> None:
+        """Show somebody their Home tab as it is now.
+
+        Args:
+            client: With the token of their workspace.
+            tab: Theirs.
+            note: Told to admins above what they can do.
+        """
+        shown = tab.shown
+        for _ in range(2):
+            view = await self._view(tab, note)
+            try:
+                await client.views_publish(user_id=tab.user_id, view=view, hash=shown or None)
+            except SlackApiError as error:
+                if error.response.get("error") == "hash_conflict":
+                    # Something newer is shown than this was made over: made anew, it is newest.
+                    shown = ""
+                    continue
+                log.error("a Home tab was refused: %s", error.response.get("error"))
+            except _LOST as error:
+                log.warning("a Home tab was lost: %s", type(error).__name__)
+            return
+
+    async def _opened(self, body: dict[str, Any], client: AsyncWebClient) -> None:
+        await self.publish(client, HomeTab.opened(body))
+
+    async def _refreshed(self, body: dict[str, Any], client: AsyncWebClient, note: str) -> None:
+        self._state = None
+        await self.publish(client, HomeTab.pressed(body), note=note)
+
+    async def _view(self, tab: HomeTab, note: str) -> Block:
+        words = await self._people.words(tab.user_id)
+        refusal = await self._admission.refusal(tab.user_id, tab.team_id, words)
+        if refusal:
+            return {"type": "home", "blocks": list(render_notice(refusal).blocks)}
+        is_admin = await self._people.is_admin(tab.user_id)
+        state = await self._known_state(0.0 if is_admin else KEEP_STATE_S)
+        content = HomeContent(
+            recent=await self._recent(tab),
+            favourites=await self._favourites(tab.team_id),
+            sources=await self._sources(state, everything=is_admin),
+            state=state,
+            admin=await self._admin.content(tab.team_id, note) if is_admin else None,
+        )
+        return home_view(content, words, metadata=tab.metadata)
+
+    async def _known_state(self, max_age_s: float) -> HandbookState | None:
+        now = self._now()
+        if self._state is not None and now - self._state[0] < max_age_s:
+            return self._state[1]
+        try:
+            state = await asyncio.to_thread(self._maintenance.state)
+        except HandbookError as error:
+            log.error("the state of the index is unknown: %s", error)
+            return None
+        self._state = (now, state)
+        return state
+
+    async def _sources(
+        self, state: HandbookState | None, *, everything: bool
+    ) -> tuple[SourceStatus, ...]:
+        """Return the sources that may be named: those of which everybody may read the pages."""
+        sources = state.index.sources if state and state.index else ()
+        if everything or not sources:
+            return sources
+        try:
+            public = await asyncio.to_thread(self._maintenance.public_sources)
+        except HandbookError as error:
+            log.error("the sources are unknown: %s", error)
+            return ()
+        return tuple(source for source in sources if source.name in public)
+
+    async def _recent(self, tab: HomeTab) -> tuple[RecentQuestion, ...]:
+        try:
+            return await asyncio.to_thread(
+                self._statistics.recent,
+                team_id=tab.team_id,
+                user_id=tab.user_id,
+                limit=RECENT_SHOWN,
+            )
+        except JobStoreError as error:
+            log.warning("%s; no recent questions are shown", error)
+            return ()
+
+    async def _favourites(self, team_id: str) -> list[Favourite]:
+        try:
+            return await asyncio.to_thread(self._readable_favourites, team_id)
+        except HandbookError as error:
+            log.warning("no favourites are shown: %s", type(error).__name__)
+            return []
+
+    def _readable_favourites(self, team_id: str) -> list[Favourite]:
+        """Return the most useful pages, of those that everybody may read now."""
+        uses = self._statistics.useful_pages(team_id=team_id, days=FAVOURITES_DAYS)
+        looked_up: tuple[PageUse, ...] = uses[:PAGES_LOOKED_UP]
+        if not looked_up:
+            return []
+        wanted = [chunk_id for use in looked_up for chunk_id in use.chunk_ids]
+        readable = {chunk.chunk_id: chunk for chunk in self._handbook.chunks(wanted, PUBLIC)}
+        favourites = []
+        for use in looked_up:
+            known = [readable[chunk_id] for chunk_id in use.chunk_ids if chunk_id in readable]
+            if known:
+                favourites.append(Favourite(known[0], use.useful, use.cited))
+        return favourites[:FAVOURITES_SHOWN]
+
+    async def _asked(self, body: dict[str, Any], client: AsyncWebClient) -> None:
+        tab, question = HomeTab.pressed(body), _typed(body, ASK)
+        words = await self._people.words(tab.user_id, question)
+
+        async def answer() -> Message:
+            asker = Asker(tab.team_id, tab.channel_id, tab.user_id)
+            return await self._asking.answer(asker, question)
+
+        if await self._show(body, client, words.home_answer_title, question, words, answer):
+            await self.publish(client, tab)
+
+    async def _searched(self, body: dict[str, Any], client: AsyncWebClient) -> None:
+        tab, terms = HomeTab.pressed(body), _typed(body, SEARCH)
+        words = await self._people.words(tab.user_id, terms)
+
+        async def search() -> Message:
+            async with self._searches:
+                found = await asyncio.to_thread(self._handbook.search, Question(terms), HITS)
+            return render_hits(found, words)
+
+        await self._show(body, client, words.home_search_title, terms, words, search)
+
+    async def _show(
+        self,
+        body: dict[str, Any],
+        client: AsyncWebClient,
+        title: str,
+        typed: str,
+        words: Words,
+        work: Callable[[], Any],
+    ) -> bool:
+        """Open a modal, do the work, and show what came of it; says whether the work was done."""
+        refusal = await self._admission.refusal(body["user"]["id"], body["team"]["id"], words)
+        if refusal or not typed:
+            notice = notice_modal(title, refusal or words.home_empty, words)
+            await _unless_lost(client.views_open(trigger_id=body["trigger_id"], view=notice))
+            return False
+        # At once: the right to open a modal ends after three seconds.
+        waiting = waiting_modal(title, typed, words)
+        opened = await _unless_lost(client.views_open(trigger_id=body["trigger_id"], view=waiting))
+        if opened is None:
+            return False
+        try:
+            message = await work()
+        except HandbookError as error:
+            log.error("outage: %s", type(error).__name__)
+            message = render_notice(words.outage)
+        except Exception as error:  # noqa: BLE001 - the rim of a listener: whoever asked is told
+            log.error("a press failed: unexpected %s", type(error).__name__)
+            message = render_notice(words.failure)
+        shown = message_modal(title, typed, message, words)
+        # Gone when the person closed it meanwhile: the question stands in their Home tab.
+        await _unless_lost(client.views_update(view_id=opened["view"]["id"], view=shown))
+        return True
+
+    async def _thumbed(self, body: dict[str, Any], client: AsyncWebClient) -> None:
+        verdict, question_id = verdict_in(body["actions"][0]["value"])
+        given = Feedback(question_id, body["team"]["id"], body["user"]["id"], verdict)
+        words = await self._people.words(given.user_id)
+        view = body["view"]
+        try:
+            await asyncio.to_thread(self._feedback.give, given)
+            thanks = with_thanks(view, words.feedback_thanks)
+        except JobStoreError as error:
+            log.error("feedback was lost: %s", error)
+            thanks = with_thanks(view, words.feedback_lost)
+        await _unless_lost(client.views_update(view_id=view["id"], view=thanks))
+
+
+async def _unless_lost(call: Any) -> Any:
+    """Return what Slack answers, None when it refuses or cannot be reached."""
+    try:
+        return await call
+    except _LOST as error:
+        log.warning("a modal was not shown: %s", type(error).__name__)
+        return None
+
+
+def _typed(body: dict[str, Any], box: str) -> str:
+    """Return what stands in a box, or on the question that was pressed again."""
+    action = body["actions"][0]
+    if action["action_id"] in (box, AGAIN):
+        return _words_of(action.get("value"))
+    for block in body["view"]["state"]["values"].values():
+        if box in block:
+            return _words_of(block[box].get("value"))
+    return ""
+
+
+def _words_of(value: str | None) -> str:
+    lines = (collapse(line) for line in clean(value or "").split("\n"))
+    return "\n".join(lines).strip()[:QUESTION_LIMIT]
