@@ -234,7 +234,9 @@ def _problems(report: IngestReport, words: Words) -> list[str]:
 
 
 def _first(items: Sequence[str], words: Words) -> list[str]:
-    lines = [f"• {shortened(collapse(clean(item)), _ITEM_LIMIT)}" for item in items[:PROBLEMS_SHOWN]]
+    lines = [
+        f"• {shortened(collapse(clean(item)), _ITEM_LIMIT)}" for item in items[:PROBLEMS_SHOWN]
+    ]
     if len(items) > PROBLEMS_SHOWN:
         lines.append(words.and_more.format(count=len(items) - PROBLEMS_SHOWN))
     return lines
