@@ -1,0 +1,129 @@
+"""The agent pane: prompts, a title, "Working…", and a stop that is honoured."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.records import Outcome, Question
+from bot.sandbox.control import Sandbox
+from bot.sandbox.server import SandboxServer
+from bot.sandbox.workspace import Message, Session, SessionStatus
+from bot.slack.wording import ENGLISH, FRENCH
+from bot.store import JobState
+from ingest import Audiences
+from tests.slack_running import knows_remote_work, running
+
+QUESTION = "combien de jours\nde télétravail ?"
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with SandboxServer() as sandbox:
+        yield sandbox
+        assert sandbox.problems == []
+
+
+class Slow:
+    """Answers when it is let."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+
+    def __call__(self, question: Question, audiences: Audiences) -> Outcome:
+        self.go_on.wait(10)
+        return knows_remote_work(question, audiences)
+
+
+async def session(sandbox: Sandbox, root: Message, status: SessionStatus) -> Session:
+    def found() -> Session | None:
+        session = sandbox.session(root)
+        return session if session is not None and session.status is status else None
+
+    return await sandbox.wait_until(found)
+
+
+async def test_prompts_are_offered_in_the_language_of_whoever_opens_the_pane(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    workspace = sandbox.workspace()
+    async with running(sandbox, tmp_path):
+        for who, words in (("camille", FRENCH), ("james", ENGLISH)):
+            direct = workspace.direct(workspace.user(who).user_id).channel_id
+            sandbox.open_home(who, tab="messages")
+            offered = await sandbox.wait_until(lambda d=direct: workspace.prompts.get(d))
+            assert offered.title == words.prompts_title
+            assert [(p["title"], p["message"]) for p in offered.prompts] == list(words.prompts)
+
+
+async def test_a_question_gets_a_session_with_its_title_that_works_and_then_rests(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    slow = Slow()
+    async with running(sandbox, tmp_path, slow):
+        asked = sandbox.direct_message("camille", QUESTION)
+        working = await session(sandbox, asked, SessionStatus.PROCESSING)
+        assert working.title == "combien de jours de télétravail ?"
+        slow.go_on.set()
+        await sandbox.wait_for_reply(asked)
+        await session(sandbox, asked, SessionStatus.ACTIVE)
+
+
+async def test_a_stopped_question_posts_nothing_more_and_the_next_one_is_answered(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    slow = Slow()
+    async with running(sandbox, tmp_path, slow) as store:
+        asked = sandbox.direct_message("camille", QUESTION)
+        await session(sandbox, asked, SessionStatus.PROCESSING)
+        sandbox.press_stop("camille", asked)
+        await sandbox.settled()
+        slow.go_on.set()
+        await asyncio.sleep(0.7)
+        assert sandbox.replies(asked) == []
+        assert store.counts() == {JobState.FAILED: 1}
+        await session(sandbox, asked, SessionStatus.ACTIVE)
+
+        sandbox.direct_message("camille", "et le télétravail ?", thread_ts=asked.ts)
+        await sandbox.wait_for_reply(asked)
+        await session(sandbox, asked, SessionStatus.ACTIVE)
+    assert len(sandbox.replies(asked)) == 1
+
+
+async def test_the_end_of_the_work_is_shown_although_slack_asks_to_slow_down(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    slow = Slow()
+    async with running(sandbox, tmp_path, slow):
+        asked = sandbox.direct_message("camille", QUESTION)
+        await session(sandbox, asked, SessionStatus.PROCESSING)
+        sandbox.fault("agents.sessions.setStatus", "ratelimited", times=1, seconds=1)
+        slow.go_on.set()
+        await sandbox.wait_for_reply(asked)
+        await session(sandbox, asked, SessionStatus.ACTIVE)
+
+
+@pytest.mark.parametrize("kind", ["error", "ratelimited", "server_error", "drop_before"])
+async def test_without_sessions_questions_are_answered_all_the_same(
+    sandbox: Sandbox, tmp_path: Path, kind: str
+) -> None:
+    sandbox.fault("agents.sessions.setStatus", kind, times=None, error="feature_disabled")
+    async with running(sandbox, tmp_path):
+        for _ in range(2):
+            asked = sandbox.direct_message("camille", QUESTION)
+            await sandbox.wait_for_reply(asked)
+
+    if kind == "error":  # it is asked for once, not for each question
+        assert len(sandbox.calls("agents.sessions.setStatus")) == 1
+
+
+async def test_a_channel_gets_no_session(sandbox: Sandbox, tmp_path: Path) -> None:
+    async with running(sandbox, tmp_path):
+        asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        await sandbox.wait_for_reply(asked)
+
+    assert sandbox.calls("agents.sessions.setStatus") == []
