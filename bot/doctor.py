@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.settings import BotSettings
-from ingest import HandbookError, IndexNotBuiltError, load_config, open_embedder, open_reader
+from ingest import (
+    ConfigurationError,
+    HandbookError,
+    IndexNotBuiltError,
+    check_sources,
+    load_config,
+    open_embedder,
+    open_reader,
+)
 
 
 class State(StrEnum):
@@ -33,6 +41,7 @@ def examine(settings: BotSettings) -> list[Check]:
     """Run every check; one that raises is reported, never propagated."""
     checks: list[tuple[str, Callable[[BotSettings], list[Check]]]] = [
         ("configuration", _check_configuration),
+        ("sources", _check_sources),
         ("index", _check_index),
         ("encoder", _check_encoder),
         ("model", _check_model),
@@ -59,6 +68,22 @@ def _check_configuration(settings: BotSettings) -> list[Check]:
         return [Check("configuration", State.WARNING, detail, remedy)]
     names = ", ".join(source.name for source in config.sources)
     return [Check("configuration", State.OK, f"{path}: {names}")]
+
+
+def _check_sources(settings: BotSettings) -> list[Check]:
+    try:
+        found = check_sources(settings)
+    except ConfigurationError:
+        return []  # the check of the configuration says so
+    return [
+        Check(
+            f"source {source.name}",
+            State.OK if source.ok else State.FAILED,
+            source.detail,
+            f"its owner is {source.owner}" if source.owner and not source.ok else "",
+        )
+        for source in found
+    ]
 
 
 def _check_index(settings: BotSettings) -> list[Check]:

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from ingest.language import detect_question_language
     from ingest.logs import configure_logging
     from ingest.schedule import IngestScheduler, ScheduleStatus, read_schedule
+    from ingest.source_checks import SourceCheck, check_sources
 
 __all__ = [
     "EVERYONE",
@@ -86,6 +87,7 @@ __all__ = [
     "ScheduleStatus",
     "SchemaVersionError",
     "ScoredChunk",
+    "SourceCheck",
     "SourceError",
     "SourceStatus",
     "SourceUnavailableError",
@@ -98,6 +100,7 @@ __all__ = [
     "Vector",
     "analyze_passage",
     "analyze_query",
+    "check_sources",
     "configure_logging",
     "detect_question_language",
     "fold",
@@ -115,6 +118,8 @@ __all__ = [
 _LAZY = {
     "IngestScheduler": "ingest.schedule",
     "ScheduleStatus": "ingest.schedule",
+    "SourceCheck": "ingest.source_checks",
+    "check_sources": "ingest.source_checks",
     "configure_logging": "ingest.logs",
     "detect_question_language": "ingest.language",
     "ingest_command": "ingest.console",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
-from ingest.config import SourceConfig, load_config, select_sources
+from ingest.config import load_config, select_sources
 from ingest.embedding.factory import open_embedder
 from ingest.errors import ConfigurationError, IndexNotBuiltError
 from ingest.index.base import IndexWriter, Lease
@@ -20,8 +20,7 @@ from ingest.pipeline import sync
 from ingest.progress import Progress, ignore_progress
 from ingest.records import IngestReport
 from ingest.settings import IngestSettings
-from ingest.sources.base import Source
-from ingest.sources.folder import FolderSource
+from ingest.sources.factory import open_source
 
 logger = logging.getLogger(__name__)
 
@@ -92,33 +91,21 @@ def run_ingest(
         for source, configuration in sources:
             if reports and ended():
                 break
-            reports.append(
-                sync(
-                    source,
-                    writer,
-                    embedder,
-                    configuration=configuration,
-                    dry_run=dry_run,
-                    full=full,
-                    allow_removals=allow_removals,
-                    progress=progress,
-                    stopped=ended,
+            with closing(source):
+                reports.append(
+                    sync(
+                        source,
+                        writer,
+                        embedder,
+                        configuration=configuration,
+                        dry_run=dry_run,
+                        full=full,
+                        allow_removals=allow_removals,
+                        progress=progress,
+                        stopped=ended,
+                    )
                 )
-            )
     return reports
-
-
-def open_source(config: SourceConfig, settings: IngestSettings) -> Source:
-    """Make the connector that a `[[sources]]` table describes."""
-    return FolderSource(
-        config.name,
-        config.path,
-        url_template=config.url,
-        include=config.include,
-        exclude=config.exclude,
-        max_page_bytes=settings.max_page_bytes,
-        audiences=frozenset(config.audience),
-    )
 
 
 @contextmanager

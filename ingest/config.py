@@ -2,73 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from ingest.errors import ConfigurationError
-from ingest.records import EVERYONE
 from ingest.settings import IngestSettings
+from ingest.sources.configuration import (
+    KINDS,
+    AnySourceTable,
+    FolderTable,
+    SourceTable,
+    Text,
+    absolute,
+)
 from ingest.synonyms import COMMON_ACRONYMS, SynonymTable
 
 FOLDER_PREFIX = "folder:"
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-
-
-def _one_or_many(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
-
-
-def _without_separator(name: str) -> str:
-    if ":" in name:
-        raise ValueError("a name cannot contain `:`")
-    return name
-
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SourceConfig(_Table):
-    """One `[[sources]]` table.
-
-    Attributes:
-        name: Shown to people and stored with each page; unique.
-        type: Kind of connector.
-        path: Folder of the pages; relative paths start at handbook.toml.
-        url: Template of the pages' links.
-        include: Globs of the files to take; none: every readable kind.
-        exclude: Globs of the files to leave out.
-        audience: Who may read the pages; none: everyone.
-    """
-
-    name: Annotated[Text, AfterValidator(_without_separator)]
-    type: Literal["folder"] = "folder"
-    path: Path
-    url: Text | None = None
-    include: tuple[Text, ...] = ()
-    exclude: tuple[Text, ...] = ()
-    audience: Annotated[tuple[Text, ...], BeforeValidator(_one_or_many)] = (EVERYONE,)
-
-    @property
-    def fingerprint(self) -> str:
-        """Return what changes whenever unchanged pages get another link or audience."""
-        shown = f"{self.url}\n{sorted(self.audience)}"
-        return hashlib.sha256(shown.encode()).hexdigest()[:8]
 
 
 class SynonymsConfig(_Table):
@@ -77,10 +34,26 @@ class SynonymsConfig(_Table):
     groups: tuple[tuple[Text, ...], ...] = ()
 
 
+class AudienceConfig(_Table):
+    """One `[audiences.NAME]` table: who in Slack may read what is limited to this audience.
+
+    Attributes:
+        user_groups: Ids of user groups (S…): their members.
+        users: Ids of people (U… or W…).
+        channels: Ids of channels (C… or G…): what is said there may use these pages, so
+            everybody there may read them.
+    """
+
+    user_groups: frozenset[Text] = frozenset()
+    users: frozenset[Text] = frozenset()
+    channels: frozenset[Text] = frozenset()
+
+
 class HandbookConfig(_Table):
     """The whole file; an absent one is empty."""
 
-    sources: tuple[SourceConfig, ...] = ()
+    sources: tuple[AnySourceTable, ...] = ()
+    audiences: dict[Text, AudienceConfig] = Field(default_factory=dict)
     acronyms: dict[Text, Text] = Field(default_factory=dict)
     synonyms: SynonymsConfig = SynonymsConfig()
 
@@ -112,17 +85,14 @@ def load_config(settings: IngestSettings) -> HandbookConfig:
         problems = "; ".join(_explain(detail) for detail in error.errors())
         raise ConfigurationError(f"{path}: {problems}") from error
     folder = path.resolve().parent
-    sources = tuple(
-        source.model_copy(update={"path": _absolute(source.path, folder)})
-        for source in config.sources
-    )
+    sources = tuple(source.beside(folder) for source in config.sources)
     _check_names(sources, str(path))
     return config.model_copy(update={"sources": sources})
 
 
 def select_sources(
     specs: Sequence[str], config: HandbookConfig, settings: IngestSettings
-) -> tuple[SourceConfig, ...]:
+) -> tuple[SourceTable, ...]:
     """Choose the sources to sync.
 
     Args:
@@ -148,7 +118,7 @@ def select_sources(
     return tuple(chosen)
 
 
-def source_from_spec(spec: str, config: HandbookConfig, settings: IngestSettings) -> SourceConfig:
+def source_from_spec(spec: str, config: HandbookConfig, settings: IngestSettings) -> SourceTable:
     """Resolve one SPEC of the command line.
 
     A `folder:` that is the folder of a configured source means that source.
@@ -160,9 +130,10 @@ def source_from_spec(spec: str, config: HandbookConfig, settings: IngestSettings
         given = spec.removeprefix(FOLDER_PREFIX)
         if not given:
             raise ConfigurationError("--source folder: needs a path, as in folder:handbook")
-        path = _absolute(Path(given), Path.cwd())
-        configured = next((source for source in config.sources if source.path == path), None)
-        return configured or SourceConfig.model_construct(name=path.name or "root", path=path)
+        path = absolute(Path(given), Path.cwd())
+        folders = (source for source in config.sources if isinstance(source, FolderTable))
+        configured = next((source for source in folders if source.path == path), None)
+        return configured or FolderTable.model_construct(name=path.name or "root", path=path)
     for source in config.sources:
         if source.name == spec:
             return source
@@ -173,20 +144,19 @@ def source_from_spec(spec: str, config: HandbookConfig, settings: IngestSettings
     )
 
 
-def _absolute(path: Path, folder: Path) -> Path:
-    return (folder / path.expanduser()).resolve()
-
-
-def _check_names(sources: Sequence[SourceConfig], where: str) -> None:
-    paths: dict[str, Path] = {}
+def _check_names(sources: Sequence[SourceTable], where: str) -> None:
+    places: dict[str, str] = {}
     for source in sources:
-        if source.name in paths:
+        if source.name in places:
             raise ConfigurationError(
-                f"{where}: two sources are named {source.name!r} ({paths[source.name]} and"
-                f" {source.path}); each would remove the other's pages: give one of them another"
+                f"{where}: two sources are named {source.name!r} ({places[source.name]} and"
+                f" {source.place}); each would remove the other's pages: give one of them another"
                 " name in handbook.toml"
             )
-        paths[source.name] = source.path
+        places[source.name] = source.place
+
+
+_SECRETS = ("token", "password", "secret", "api_key")
 
 
 def _explain(detail: ErrorDetails) -> str:
@@ -196,16 +166,26 @@ def _explain(detail: ErrorDetails) -> str:
     if location[0] == "sources" and len(location) > 1:
         table = f"[[sources]] {int(location[1]) + 1}: "
         location = location[2:]
+        if location and location[0] in KINDS:  # pydantic names the kind it took the table for
+            location = location[1:]
     elif len(location) > 1:
-        table = f"[{location[0]}]: "
-        location = location[1:]
+        parts = location[:-1] if location[0] == "audiences" else location[:1]
+        table = f"[{'.'.join(map(str, parts))}]: "
+        location = location[len(parts) :]
     key = ".".join(str(part) for part in location)
-    wrong = "is not a known key" if detail["type"] == "extra_forbidden" else _message(detail)
-    return f"{table}{key} {wrong}".strip()
+    return f"{table}{key} {_wrong(detail)}".strip()
 
 
-def _message(detail: ErrorDetails) -> str:
-    if detail["type"] == "missing":
-        return "is missing"
+def _wrong(detail: ErrorDetails) -> str:
+    key = str(detail["loc"][-1])
+    match detail["type"]:
+        case "extra_forbidden" if key in _SECRETS:
+            return "is not a known key: secrets stand in the environment, see token_env"
+        case "extra_forbidden":
+            return "is not a known key"
+        case "missing":
+            return "is missing"
+        case "union_tag_invalid" | "union_tag_not_found":
+            return f"type is wrong: it is one of {', '.join(KINDS)}"
     message = detail["msg"]
     return f"is wrong: {message[0].lower()}{message[1:]}"

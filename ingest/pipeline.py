@@ -18,7 +18,7 @@ from ingest.pages import build_page
 from ingest.parsing import parse
 from ingest.progress import Progress, ProgressEvent, Stage, ignore_progress
 from ingest.records import Chunk, IngestReport, Page, RawPage, SkippedPage, text_hash
-from ingest.sources.base import Entry, Listing, Source
+from ingest.sources.base import Entry, Listing, Source, Watch
 from ingest.vector_cache import VectorCache
 
 logger = logging.getLogger(__name__)
@@ -161,7 +161,7 @@ class _Sync:
     def _list(self) -> Listing | None:
         self.known = self.writer.page_states(self.source.name)
         try:
-            listing = self.source.listing()
+            listing = self.source.listing(Watch(self._listed, self.stopped))
         except SourceUnavailableError as error:
             self._end_early(f"the source is unavailable: {error}")
             return None
@@ -172,6 +172,9 @@ class _Sync:
                 f"the listing is incomplete, so nothing was removed: {listing.problem or 'unknown'}"
             )
         return listing
+
+    def _listed(self, done: int, total: int) -> None:
+        self.progress(ProgressEvent(self.source.name, Stage.LISTING, done, total))
 
     def _changed(self, listing: Listing) -> Iterator[_Prepared]:
         """Fetch, parse and chunk what is new or changed; settle everything else."""

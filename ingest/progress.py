@@ -10,6 +10,7 @@ from enum import StrEnum
 class Stage(StrEnum):
     """What is being counted."""
 
+    LISTING = "listing"
     PAGES = "pages"
     EMBEDDINGS = "embeddings"
 

@@ -20,6 +20,11 @@ class IngestSettings(BaseSettings):
     handbook_config: Path = Field(
         Path("handbook.toml"), description="Sources, synonyms and acronyms; the file may be absent."
     )
+    cache_dir: Path = Field(
+        Path("data/cache"),
+        description="Copies of repositories and of pages of websites, so that a sync fetches what"
+        " changed alone; may be deleted at any time.",
+    )
     embedding_model: str = Field(
         "bundled",
         description="`bundled`, `openai:MODEL`, the name or path of a sentence-transformers model,"

@@ -30,7 +30,7 @@ from ingest.records import (
     UnitKind,
     text_hash,
 )
-from ingest.sources.base import Entry, Listing
+from ingest.sources.base import UNWATCHED, Entry, Listing, Watch
 
 
 @dataclass
@@ -75,7 +75,10 @@ class FakeSource:
     def put(self, path: str, markdown: str) -> None:
         self.pages[path] = RawPage(path=path, content=markdown.encode(), media_type="text/markdown")
 
-    def listing(self) -> Listing:
+    def probe(self) -> str:
+        return f"{len(self.pages)} pages"
+
+    def listing(self, watch: Watch = UNWATCHED) -> Listing:
         entries = tuple(
             Entry(path, size=len(page.content)) for path, page in sorted(self.pages.items())
         )
@@ -86,6 +89,9 @@ class FakeSource:
         if entry.path in self.broken:
             raise PageParseError("unreadable today")
         return self.pages[entry.path]
+
+    def close(self) -> None:
+        pass
 
 
 @dataclass

@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from ingest.records import RawPage, SkippedPage
+
+DEFAULT_MAX_PAGE_BYTES: Final = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Whoever waits for a listing that takes long.
+
+    Attributes:
+        listed: Told how many pages were looked at so far, and how many are known of.
+        stopped: Asked often; once True, the listing ends soon, incomplete.
+    """
+
+    listed: Callable[[int, int], None] = lambda done, total: None
+    stopped: Callable[[], bool] = lambda: False
+
+
+UNWATCHED: Final = Watch()
+
+
+def too_large(max_page_bytes: int) -> str:
+    """Return why a page with more bytes is skipped."""
+    return f"larger than {max_page_bytes} bytes (MAX_PAGE_BYTES)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +73,15 @@ class Source(Protocol):
         """Name shown to people and stored with each page."""
         ...
 
-    def listing(self) -> Listing:
+    def probe(self) -> str:
+        """Say in a few words what is there, without a whole listing where one is expensive.
+
+        Raises:
+            SourceUnavailableError: If the source cannot be reached or refuses; says what to do.
+        """
+        ...
+
+    def listing(self, watch: Watch = UNWATCHED) -> Listing:
         """List every page.
 
         Raises:
@@ -64,4 +96,8 @@ class Source(Protocol):
             SourceUnavailableError: If the source went away.
             PageParseError: If this page cannot be read; the message is the reason.
         """
+        ...
+
+    def close(self) -> None:
+        """Let go of what reading needed; a later listing opens it again."""
         ...

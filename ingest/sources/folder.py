@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
-from string import Formatter
+from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
-from ingest.errors import ConfigurationError, PageParseError, SourceUnavailableError
-from ingest.parsing.media import MEDIA_TYPES
+from ingest.errors import PageParseError, SourceUnavailableError
 from ingest.records import PUBLIC, Audiences, RawPage, SkippedPage
-from ingest.sources.base import Entry, Listing
-
-DEFAULT_MAX_PAGE_BYTES: Final = 20_000_000
-
-# Folders that site generators keep their templates in, and tools their own files: no pages.
-_NOT_PAGES: Final = frozenset({"_includes", "_layouts", "_data", "node_modules", "__pycache__"})
-_INDEX_NAMES: Final = frozenset({"index", "_index", "readme"})
+from ingest.sources.base import (
+    DEFAULT_MAX_PAGE_BYTES,
+    UNWATCHED,
+    Entry,
+    Listing,
+    Watch,
+    too_large,
+)
+from ingest.sources.paths import (
+    LinkTemplate,
+    PathFilter,
+    has_page_suffix,
+    is_hidden,
+    media_type_of,
+)
 
 
 class FolderSource:
@@ -49,12 +53,8 @@ class FolderSource:
         Args:
             name: Shown to people and stored with each page.
             root: The folder.
-            url_template: Link of each page, with any of `{path}` (rh/conges.md),
-                `{path_without_extension}` (rh/conges), `{slug}` (rh/conges, and rh for
-                rh/index.md or rh/README.md, as sites publish them) and `{name}` (conges), each
-                quoted for a URL.
-            include: Patterns of paths to take; empty means all. `*` stays inside a folder, `**`
-                goes through any number of them.
+            url_template: Link of each page; see `LinkTemplate`.
+            include: Patterns of paths to take; empty means all; see `path_pattern`.
             exclude: Patterns of paths to leave out; they win over `include`.
             max_page_bytes: Larger files are skipped and reported.
             audiences: Who may read the pages.
@@ -64,20 +64,26 @@ class FolderSource:
         """
         self._name = name
         self._root = Path(root)
-        self._url_template = url_template
-        self._include = [_pattern(glob) for glob in include]
-        self._exclude = [_pattern(glob) for glob in exclude]
+        self._links = LinkTemplate(name, url_template) if url_template else None
+        self._filter = PathFilter(include, exclude)
         self._max_page_bytes = max_page_bytes
         self._audiences = audiences
         self._locations: dict[str, str] = {}  # path as listed (NFC) -> path on disk
-        _check_template(name, url_template)
 
     @property
     def name(self) -> str:
         """Name shown to people and stored with each page."""
         return self._name
 
-    def listing(self) -> Listing:
+    def probe(self) -> str:
+        """Count the pages.
+
+        Raises:
+            SourceUnavailableError: If the folder itself is not there or cannot be read.
+        """
+        return f"{len(self.listing().entries)} pages"
+
+    def listing(self, watch: Watch = UNWATCHED) -> Listing:
         """List the pages.
 
         Raises:
@@ -119,15 +125,18 @@ class FolderSource:
                 raise SourceUnavailableError(f"{self._root} is gone") from error
             raise PageParseError(f"cannot be read: {_why(error)}") from error
         if len(content) > self._max_page_bytes:
-            raise PageParseError(self._too_large())
+            raise PageParseError(too_large(self._max_page_bytes))
         return RawPage(
             path=entry.path,
             content=content,
-            media_type=MEDIA_TYPES[PurePosixPath(entry.path).suffix.lower()],
+            media_type=media_type_of(entry.path),
             modified_at=datetime.fromtimestamp(modified, UTC),
-            url=_url(self._url_template, entry.path) if self._url_template else None,
+            url=self._links.link(entry.path) if self._links else None,
             audiences=self._audiences,
         )
+
+    def close(self) -> None:
+        """Nothing is held open."""
 
     def _walk(self, folder: Path, prefix: str, around: tuple[Path, ...], found: _Found) -> None:
         """Look at everything in a folder.
@@ -145,14 +154,14 @@ class FolderSource:
             found.problems.append(f"cannot list {prefix or '.'}: {_why(error)}")
             return
         for member in members:
-            if not member.name.startswith(".") and member.name not in _NOT_PAGES:
+            if not is_hidden(member.name):
                 self._look_at(member, prefix + member.name, around, found)
 
     def _look_at(
         self, member: os.DirEntry[str], location: str, around: tuple[Path, ...], found: _Found
     ) -> None:
         path = unicodedata.normalize("NFC", location)
-        is_page = PurePosixPath(path).suffix.lower() in MEDIA_TYPES and self._is_wanted(path)
+        is_page = has_page_suffix(path) and self._filter.wants(path)
         try:
             real = Path(member.path).resolve(strict=True)
             status = real.stat()
@@ -184,16 +193,8 @@ class FolderSource:
         if status.st_size == 0:
             return "the file is empty"
         if status.st_size > self._max_page_bytes:
-            return self._too_large()
+            return too_large(self._max_page_bytes)
         return None if os.access(real, os.R_OK) else "cannot be read: permission denied"
-
-    def _too_large(self) -> str:
-        return f"larger than {self._max_page_bytes} bytes (MAX_PAGE_BYTES)"
-
-    def _is_wanted(self, path: str) -> bool:
-        if any(pattern.match(path) for pattern in self._exclude):
-            return False
-        return not self._include or any(pattern.match(path) for pattern in self._include)
 
 
 _LEAVES: Final = "a link that leaves the folder"
@@ -231,57 +232,3 @@ def _is_unicode(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-# --- patterns and links --------------------------------------------------------------------------
-
-_GLOB_PARTS: Final = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]]+\]|.", re.S)
-_GLOB_MEANINGS: Final = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-
-
-def _pattern(glob: str) -> re.Pattern[str]:
-    """Compile a path pattern. Without `/` it means a name at any depth; `folder/` all in it."""
-    glob = unicodedata.normalize("NFC", glob.removeprefix("./"))
-    if "/" not in glob:
-        glob = f"**/{glob}"
-    if glob.endswith("/"):
-        glob = f"{glob}**"
-    parts = (part[0] for part in _GLOB_PARTS.finditer(glob.removeprefix("/")))
-    return re.compile(
-        "".join(
-            part if part[0] == "[" and len(part) > 1 else _GLOB_MEANINGS.get(part, re.escape(part))
-            for part in parts
-        )
-        + r"\Z"
-    )
-
-
-_PLACEHOLDERS: Final = ("path", "path_without_extension", "slug", "name")
-
-
-def _check_template(source: str, template: str | None) -> None:
-    try:
-        fields = [
-            field for _, field, _, _ in Formatter().parse(template or "") if field is not None
-        ]
-    except ValueError as error:
-        raise ConfigurationError(f"url of source {source!r}: {error}: {template}") from error
-    unknown = [field for field in fields if field not in _PLACEHOLDERS]
-    if unknown:
-        known = ", ".join(f"{{{placeholder}}}" for placeholder in _PLACEHOLDERS)
-        raise ConfigurationError(
-            f"url of source {source!r} has {{{unknown[0]}}}; it may have {known}"
-        )
-
-
-def _url(template: str, path: str) -> str:
-    pure = PurePosixPath(path)
-    bare = pure.with_suffix("")
-    folder = "" if bare.parent == PurePosixPath() else str(bare.parent)
-    values = {
-        "path": path,
-        "path_without_extension": str(bare),
-        "slug": folder if bare.name.lower() in _INDEX_NAMES else str(bare),
-        "name": bare.name,
-    }
-    return template.format(**{key: quote(value, safe="/") for key, value in values.items()})

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest.config import SourceConfig, load_config, select_sources, source_from_spec
+from ingest.config import load_config, select_sources, source_from_spec
 from ingest.errors import ConfigurationError
 from ingest.settings import IngestSettings
+from ingest.sources.configuration import FolderTable
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "deploy" / "handbook.example.toml"
 
@@ -53,7 +54,7 @@ def test_a_whole_file_is_read_and_relative_paths_start_at_it(settings, tmp_path)
     config = load_config(settings)
 
     assert config.sources == (
-        SourceConfig(
+        FolderTable(
             name="handbook",
             path=tmp_path / "pages",
             url="https://example.com/{path}",
@@ -86,6 +87,7 @@ def test_the_example_in_the_repository_is_valid():
 
 
 SOURCE = '[[sources]]\nname = "a"\npath = "a"\n'
+GIT = '[[sources]]\nname = "g"\ntype = "git"\nrepository = "https://example.com/g"\n'
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,20 @@ SOURCE = '[[sources]]\nname = "a"\npath = "a"\n'
             ["[[sources]] 2", "pth", "path is missing"],
         ),
         ('[acronym]\nRH = "x"\n', ["acronym is not a known key"]),
-        (SOURCE + 'type = "wiki"\n', ["[[sources]] 1", "type", "folder"]),
+        (SOURCE + 'type = "wiki"\n', ["[[sources]] 1", "type is wrong", "folder, git"]),
+        (SOURCE + 'token = "abc"\n', ["[[sources]] 1: token is not", "environment", "token_env"]),
+        (
+            SOURCE + 'type = "git"\n',
+            ["[[sources]] 1: repository is missing", "path is not a known"],
+        ),
+        (GIT + 'token_env = "a-b"\n', ["[[sources]] 1: token_env"]),
+        (GIT.replace("//", "//me:pw@"), ["[[sources]] 1: repository", "environment"]),
+        (GIT.replace("https://", "--upload-pack="), ["repository", "cannot start with `-`"]),
+        (GIT + 'branch = "-x"\n', ["branch", "cannot start with `-`"]),
+        (
+            '[audiences.rh]\nuser_group = ["S1"]\n',
+            ["[audiences.rh]: user_group is not a known key"],
+        ),
         (SOURCE + 'include = "*.md"\n', ["[[sources]] 1", "include"]),
         ('[[sources]]\nname = ""\npath = "a"\n', ["[[sources]] 1", "name"]),
         ('[[sources]]\nname = "a:b"\npath = "a"\n', ["[[sources]] 1", "`:`"]),
@@ -173,3 +188,38 @@ def test_two_folders_never_share_a_name(settings, specs):
 
     with pytest.raises(ConfigurationError, match="two sources are named"):
         select_sources(specs, load_config(settings), settings)
+
+
+def test_several_kinds_of_sources_stand_side_by_side(settings, tmp_path):
+    write(settings, SOURCE + GIT + 'owner = "rh@example.com"\n' + LOCAL)
+
+    folder, remote, local = load_config(settings).sources
+
+    assert (folder.place, remote.place) == (str(tmp_path / "a"), "https://example.com/g")
+    assert (remote.owner, local.place) == ("rh@example.com", str(tmp_path / "clone"))
+
+
+LOCAL = '[[sources]]\nname = "l"\ntype = "git"\nrepository = "clone"\n'
+
+
+def test_a_fingerprint_changes_with_links_and_audiences_and_nothing_else(settings):
+    def fingerprint(more: str) -> str:
+        write(settings, SOURCE + more)
+        return load_config(settings).sources[0].fingerprint
+
+    plain = fingerprint("")
+    assert fingerprint('owner = "x"\nexclude = ["x"]\n') == plain
+    others = {
+        fingerprint('url = "https://x/{path}"\n'),
+        fingerprint('audience = "rh"\n'),
+        fingerprint('path_audiences = { "rh/" = "rh" }\n'),
+    }
+    assert len(others | {plain}) == 4
+
+
+def test_audiences_name_the_people_of_slack(settings):
+    write(settings, '[audiences.rh]\nuser_groups = ["S1"]\nusers = ["U1"]\nchannels = ["C1"]\n')
+
+    audience = load_config(settings).audiences["rh"]
+
+    assert (audience.user_groups, audience.users, audience.channels) == ({"S1"}, {"U1"}, {"C1"})

@@ -11,7 +11,7 @@ from ingest.errors import IndexStoreError, SourceUnavailableError
 from ingest.pipeline import sync
 from ingest.progress import Stage
 from ingest.records import EVERYONE, RawPage, SkippedPage
-from ingest.sources.base import Entry, Listing
+from ingest.sources.base import UNWATCHED, Entry, Listing, Watch
 from ingest.vector_cache import BATCH_TEXTS
 from tests.fakes import FakeEmbedder, FakeIndexWriter, FakeSource
 
@@ -21,7 +21,7 @@ class VersionedSource(FakeSource):
 
     fetched: tuple[str, ...] = ()
 
-    def listing(self) -> Listing:
+    def listing(self, watch: Watch = UNWATCHED) -> Listing:
         entries = tuple(
             Entry(e.path, self.pages[e.path].content_hash) for e in super().listing().entries
         )
@@ -251,7 +251,7 @@ def test_a_page_the_listing_skips_is_not_removed(writer, embedder):
     sync(source, writer, embedder)
     too_large = SkippedPage("page-000.md", "too large")
     entries = tuple(e for e in source.listing().entries if e.path != "page-000.md")
-    source.listing = lambda: Listing(entries, skipped=(too_large,))
+    source.listing = lambda watch: Listing(entries, skipped=(too_large,))
 
     report = sync(source, writer, embedder)
 
@@ -501,7 +501,7 @@ def test_an_unavailable_source_is_reported_and_recorded_and_removes_nothing(writ
     source = handbook(3)
     sync(source, writer, embedder)
 
-    def listing() -> Listing:
+    def listing(watch: Watch) -> Listing:
         raise SourceUnavailableError("no such folder")
 
     source.listing = listing

@@ -1,0 +1,197 @@
+"""The `[[sources]]` tables of handbook.toml: one class per kind of source."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+)
+
+from ingest.records import EVERYONE
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def _one_or_many(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+def _without_separator(name: str) -> str:
+    if ":" in name:
+        raise ValueError("a name cannot contain `:`")
+    return name
+
+
+def _without_password(url: str) -> str:
+    if urlsplit(url).password is not None:
+        raise ValueError("a password stands in the environment, not in an address: see token_env")
+    return url
+
+
+def _not_an_option(value: str) -> str:
+    # git takes what starts with a dash for an option, wherever it stands.
+    if value.startswith("-"):
+        raise ValueError("it cannot start with `-`")
+    return value
+
+
+Names = Annotated[tuple[Text, ...], BeforeValidator(_one_or_many)]
+Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+"""Name of an environment variable that holds a secret."""
+GitAddress = Annotated[Text, AfterValidator(_not_an_option), AfterValidator(_without_password)]
+
+
+class SourceTable(BaseModel):
+    """What every kind of source has.
+
+    Attributes:
+        name: Shown to people and stored with each page; unique.
+        include: Globs of the pages to take; none: every readable kind.
+        exclude: Globs of the pages to leave out.
+        audience: Who may read the pages; none: everyone.
+        path_audiences: Who may read the pages that a glob matches; narrows `audience`.
+        owner: Who looks after these pages: a name, an address, a Slack id.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # Keys whose change makes every page be looked at again: its link or audience may be another.
+    _shown: ClassVar[tuple[str, ...]] = ("url", "audience", "path_audiences")
+
+    name: Annotated[Text, AfterValidator(_without_separator)]
+    include: tuple[Text, ...] = ()
+    exclude: tuple[Text, ...] = ()
+    audience: Names = (EVERYONE,)
+    path_audiences: dict[Text, Names] = Field(default_factory=dict)
+    owner: Text | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """Return what changes whenever unchanged pages get another link or audience."""
+        shown = self.model_dump_json(include=set(self._shown))
+        return hashlib.sha256(shown.encode()).hexdigest()[:8]
+
+    @property
+    def place(self) -> str:
+        """Return where the pages are, for people."""
+        raise NotImplementedError
+
+    def beside(self, folder: Path) -> SourceTable:
+        """Return it with its relative paths starting at a folder."""
+        return self
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+class FolderTable(SourceTable):
+    """Files in a folder.
+
+    Attributes:
+        path: Folder of the pages; relative paths start at handbook.toml.
+        url: Template of the pages' links.
+    """
+
+    type: Literal["folder"] = "folder"
+    path: Path
+    url: Text | None = None
+
+    __hash__ = SourceTable.__hash__
+
+    @property
+    def place(self) -> str:
+        """Return the folder."""
+        return str(self.path)
+
+    def beside(self, folder: Path) -> FolderTable:
+        """Return it with an absolute path."""
+        return self.model_copy(update={"path": absolute(self.path, folder)})
+
+
+class GitTable(SourceTable):
+    """Files in a git repository.
+
+    Attributes:
+        repository: Anything `git fetch` takes: https, ssh, a path.
+        branch: Branch or tag; none: the one the repository calls its own.
+        folder: Folder in the repository that the pages are in; pages are named from there.
+        url: Template of the pages' links; none: the page on GitHub or GitLab at its commit.
+        depth: Commits to fetch; none: all, without the files' old versions where possible.
+        token_env: Environment variable with a token for https.
+        username: Goes with the token; what GitHub and GitLab take by default.
+        ssh_key: Private key for ssh; none: what ssh uses by itself.
+        timeout_s: Longest time one fetch may take.
+    """
+
+    _shown = (*SourceTable._shown, "repository", "branch")
+
+    type: Literal["git"]
+    repository: GitAddress
+    branch: Annotated[Text, AfterValidator(_not_an_option)] | None = None
+    folder: Text = "."
+    url: Text | None = None
+    depth: Annotated[int, Field(ge=1)] | None = None
+    token_env: Variable | None = None
+    username: Text = "oauth2"
+    ssh_key: Path | None = None
+    timeout_s: Annotated[float, Field(gt=0)] = 1_800.0
+
+    __hash__ = SourceTable.__hash__
+
+    @property
+    def place(self) -> str:
+        """Return the repository."""
+        return self.repository
+
+    def beside(self, folder: Path) -> GitTable:
+        """Return it with absolute paths."""
+        changes: dict[str, Any] = {}
+        if self.ssh_key is not None:
+            changes["ssh_key"] = absolute(self.ssh_key, folder)
+        if not is_remote(self.repository):
+            changes["repository"] = str(absolute(Path(self.repository), folder))
+        return self.model_copy(update=changes)
+
+
+KINDS: Mapping[str, type[SourceTable]] = {
+    "folder": FolderTable,
+    "git": GitTable,
+}
+
+
+def _kind(table: Any) -> str | None:
+    if isinstance(table, Mapping):
+        kind = table.get("type", "folder")
+        return kind if isinstance(kind, str) else None
+    return getattr(table, "type", None)
+
+
+AnySourceTable = Annotated[
+    Annotated[FolderTable, Tag("folder")] | Annotated[GitTable, Tag("git")],
+    Discriminator(_kind),
+]
+
+
+def absolute(path: Path, folder: Path) -> Path:
+    """Return a path that starts at a folder when it is relative."""
+    return (folder / path.expanduser()).resolve()
+
+
+def is_remote(repository: str) -> bool:
+    """Tell an address (`https://…`, `git@host:path`) from a path."""
+    if "://" in repository:
+        return True
+    before, colon, _ = repository.partition(":")
+    return bool(colon) and "/" not in before and len(before) > 1  # one letter: a drive of Windows

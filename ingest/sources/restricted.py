@@ -1,0 +1,59 @@
+"""Narrows the audience of pages by where they stand in their source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ingest.records import EVERYONE, Audiences, RawPage
+from ingest.sources.base import UNWATCHED, Entry, Listing, Source, Watch
+from ingest.sources.paths import path_pattern
+
+
+def narrow(allowed: Audiences, declared: Audiences) -> Audiences:
+    """Return who is left when a second rule is added to a first: never more than either."""
+    if EVERYONE in declared:
+        return allowed
+    return declared if EVERYONE in allowed else allowed & declared
+
+
+class RestrictedSource:
+    """A source some of whose folders fewer people may read.
+
+    Args:
+        source: Delivers the pages.
+        path_audiences: Audiences by path pattern; a page that several match is for those whom
+            all of them allow.
+    """
+
+    def __init__(self, source: Source, path_audiences: Mapping[str, Sequence[str]]) -> None:
+        self._source = source
+        self._rules = [
+            (path_pattern(glob), frozenset(names)) for glob, names in path_audiences.items()
+        ]
+
+    @property
+    def name(self) -> str:
+        """Name shown to people and stored with each page."""
+        return self._source.name
+
+    def probe(self) -> str:
+        """Say what is there."""
+        return self._source.probe()
+
+    def listing(self, watch: Watch = UNWATCHED) -> Listing:
+        """List every page."""
+        return self._source.listing(watch)
+
+    def fetch(self, entry: Entry) -> RawPage:
+        """Read one page."""
+        raw = self._source.fetch(entry)
+        audiences = raw.audiences
+        for pattern, names in self._rules:
+            if pattern.match(raw.path):
+                audiences = narrow(audiences, names)
+        return replace(raw, audiences=audiences)
+
+    def close(self) -> None:
+        """Let go of what reading needed."""
+        self._source.close()
