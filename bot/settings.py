@@ -49,6 +49,27 @@ class BotSettings(IngestSettings):
         le=65_535,
         description="Port to listen on; default: 3000 in HTTP mode, none in Socket Mode.",
     )
+    slack_client_id: str = Field(
+        "",
+        description="Id of the app, where workspaces install it by themselves: HTTP mode, instead"
+        " of SLACK_BOT_TOKEN.",
+    )
+    slack_client_secret: SecretStr | None = Field(None, description="Goes with SLACK_CLIENT_ID.")
+    allowed_workspaces: str = Field(
+        "",
+        description="Ids (T…) of the workspaces that may install the app and read the handbook,"
+        " separated by commas; goes with SLACK_CLIENT_ID.",
+    )
+    token_encryption_keys: SecretStr | None = Field(
+        None,
+        description="Fernet keys, separated by commas: the first encrypts the tokens of workspaces,"
+        " each decrypts; goes with SLACK_CLIENT_ID.",
+    )
+    public_url: str = Field(
+        "",
+        description="Where browsers reach Manuel, https://…, to install the app; goes with"
+        " SLACK_CLIENT_ID.",
+    )
     slack_api_url: str = Field(
         "https://slack.com/api/", description="Slack's Web API; the stand-in has its own."
     )
@@ -88,4 +109,19 @@ class BotSettings(IngestSettings):
     @property
     def admin_user_ids(self) -> frozenset[str]:
         """Return `ADMIN_USERS` as ids."""
-        return frozenset(part.strip() for part in self.admin_users.split(",") if part.strip())
+        return frozenset(_parts(self.admin_users))
+
+    @property
+    def workspace_ids(self) -> frozenset[str]:
+        """Return `ALLOWED_WORKSPACES` as ids."""
+        return frozenset(_parts(self.allowed_workspaces))
+
+    @property
+    def encryption_keys(self) -> list[str]:
+        """Return `TOKEN_ENCRYPTION_KEYS`, the first first."""
+        keys = self.token_encryption_keys
+        return _parts(keys.get_secret_value()) if keys else []
+
+
+def _parts(listed: str) -> list[str]:
+    return [part.strip() for part in listed.split(",") if part.strip()]

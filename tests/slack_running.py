@@ -15,9 +15,12 @@ from bot.retrieval.search import SearchResult, SearchResults
 from bot.sandbox.control import Sandbox
 from bot.settings import BotSettings
 from bot.slack.app import SlackApp
+from bot.slack.connection import Connection, Receiver
 from bot.slack.house_rules import HouseRules
 from bot.slack.http_mode import EVENTS_PATH, HttpReceiver
 from bot.slack.socket_mode import SocketModeReceiver
+from bot.slack.web_client import SlackClient
+from bot.slack.workspaces import OneWorkspace
 from bot.store import JobStore, Stores, migrate, open_engine
 from bot.web import WebServer
 from ingest import Audiences, StoredChunk
@@ -89,6 +92,7 @@ async def running(
     maintenance: Maintenance | None = None,
     admins: frozenset[str] = frozenset(),
     metrics: Metrics | None = None,
+    connection: Connection | None = None,
     rules: HouseRules | None = None,
 ) -> AsyncIterator[JobStore]:
     """Run the app against a stand-in until the block ends; yields its queue.
@@ -98,15 +102,16 @@ async def running(
     engine = open_engine(f"sqlite:///{folder / 'manuel.db'}")
     migrate(engine)
     stores = Stores.on(engine, question_log_days=question_log_days, job_lease_s=lease_s)
-    receiver: SocketModeReceiver | HttpReceiver
-    if sandbox.world.manifest.socket_mode:
+    receiver: Receiver
+    if connection is not None:
+        receiver = connection.receiver
+    elif sandbox.world.manifest.socket_mode:
         receiver = SocketModeReceiver(sandbox.world.app_token)
     else:
         receiver = HttpReceiver(sandbox.world.signing_secret)
     app = SlackApp(
         api_url=sandbox.api_url,
-        bot_token=sandbox.workspace().bot_token,
-        receiver=receiver,
+        connection=connection or _connection(sandbox, receiver),
         stores=stores,
         handbook=handbook or ScriptedHandbook(answer, search),
         maintenance=maintenance or Maintenance(settings_in(folder)),
@@ -135,7 +140,13 @@ async def running(
         engine.dispose()
 
 
-async def _receiving(receiver: SocketModeReceiver | HttpReceiver) -> None:
+def _connection(sandbox: Sandbox, receiver: Receiver) -> Connection:
+    client = SlackClient(Metrics(), base_url=sandbox.api_url, retry_handlers=[])
+    workspace = OneWorkspace(client, sandbox.workspace().bot_token)
+    return Connection(receiver, workspace, routes=tuple(receiver.routes))
+
+
+async def _receiving(receiver: Receiver) -> None:
     async with asyncio.timeout(10):
         while not await receiver.is_receiving():
             await asyncio.sleep(0.01)

@@ -7,11 +7,8 @@ import logging
 import signal
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
 
-from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.http_retry.builtin_async_handlers import (
@@ -35,25 +32,25 @@ from bot.slack.asking import PrivateAsking
 from bot.slack.bolt import Authorize, build_bolt
 from bot.slack.close_pages import ClosePages
 from bot.slack.commands import Commands
+from bot.slack.connection import Connection, connect
 from bot.slack.delivery import SlackDelivery
+from bot.slack.explain import Explaining
 from bot.slack.feedback import FeedbackListener
 from bot.slack.home import Home
 from bot.slack.home_admin import HomeAdmin
 from bot.slack.house_rules import HouseRules
-from bot.slack.http_mode import HttpReceiver
 from bot.slack.jobs import Workers
 from bot.slack.library_log import library_log
 from bot.slack.people import People
 from bot.slack.presentation import Presentation
-from bot.slack.reaching import until_reachable
 from bot.slack.readiness import Handbook, HandbookWhenReady
 from bot.slack.reception import Reception
 from bot.slack.shortcut import MessageShortcut
-from bot.slack.socket_mode import SocketModeReceiver
 from bot.slack.web_client import SlackClient
+from bot.slack.workspaces import Workspace, enter
 from bot.store import ANSWER, Stores, migrate, open_engine
 from bot.web import WebServer
-from ingest import ConfigurationError, HandbookError, IngestScheduler
+from ingest import HandbookError, IngestScheduler
 
 log = logging.getLogger(__name__)
 
@@ -62,45 +59,6 @@ STOP_LIMIT_S = 20.0
 RETRIES = 3
 HTTP_MODE_PORT = 3_000
 """Unless HTTP_PORT says otherwise; what Slack's own examples use."""
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Who we are in the workspace, as Slack says."""
-
-    team_id: str
-    bot_id: str
-    bot_user_id: str
-
-
-class Receiver(Protocol):
-    """How what happens in Slack reaches the app: `SocketModeReceiver` or `HttpReceiver`."""
-
-    @property
-    def signing_secret(self) -> str:
-        """Return what requests are signed with; "" where they cannot come from anybody else."""
-        ...
-
-    @property
-    def routes(self) -> list[BaseRoute]:
-        """Return what the web server must serve for it."""
-        ...
-
-    async def start(self, bolt: AsyncApp) -> None:
-        """Begin to receive.
-
-        Raises:
-            ConfigurationError: If Slack refuses a token.
-        """
-        ...
-
-    async def is_receiving(self) -> bool:
-        """Say whether what happens in Slack would reach us now."""
-        ...
-
-    async def stop(self) -> None:
-        """Receive no more."""
-        ...
 
 
 async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None = None) -> None:
@@ -119,13 +77,12 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         SchemaVersionError: If the database was written by a newer version.
         EmbeddingError: If the encoder cannot be set up.
     """
-    bot_token = _required(settings.slack_bot_token, "SLACK_BOT_TOKEN", "xoxb-")
-    receiver = _receiver(settings)
     metrics = Metrics()
     stop = stop_signal()
     async with AsyncExitStack() as resources:
         engine = open_engine(settings.database_url)
         resources.callback(engine.dispose)
+        connection = connect(settings, engine, metrics)
         await asyncio.to_thread(migrate, engine)
         handbook = HandbookWhenReady(build or partial(open_engine_room, settings), metrics)
         resources.callback(handbook.close)
@@ -134,8 +91,7 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         resources.callback(maintenance.stop)
         app = SlackApp(
             api_url=settings.slack_api_url,
-            bot_token=bot_token,
-            receiver=receiver,
+            connection=connection,
             stores=Stores.on(
                 engine,
                 question_log_days=settings.question_log_days,
@@ -157,13 +113,6 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         first_sync = _first_sync(settings, scheduler, ready=ready)
         resources.push_async_callback(_end_syncs, scheduler, first_sync)
         await app.run(stop)
-
-
-def _receiver(settings: BotSettings) -> Receiver:
-    if settings.slack_mode == "http":
-        secret = _required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET")
-        return HttpReceiver(secret)
-    return SocketModeReceiver(_required(settings.slack_app_token, "SLACK_APP_TOKEN", "xapp-"))
 
 
 def _web_server(settings: BotSettings, served: list[BaseRoute]) -> WebServer | None:
@@ -206,8 +155,7 @@ class SlackApp:
 
     Args:
         api_url: Base of Slack's Web API, or of the local stand-in.
-        bot_token: Of the workspace.
-        receiver: How what happens in Slack reaches the app.
+        connection: How what happens in Slack reaches the app, and where from.
         stores: What the app keeps.
         handbook: Answers and searches.
         maintenance: Syncs and describes the index, for admins.
@@ -221,8 +169,7 @@ class SlackApp:
         self,
         *,
         api_url: str,
-        bot_token: str,
-        receiver: Receiver,
+        connection: Connection,
         stores: Stores,
         handbook: Handbook,
         maintenance: Maintenance,
@@ -232,8 +179,8 @@ class SlackApp:
         rules: HouseRules,
     ) -> None:
         self._handbook = handbook
-        self._bot_token = bot_token
-        self._receiver = receiver
+        self._connection = connection
+        self._receiver = connection.receiver
         self._stores = stores
         self._maintenance = maintenance
         self._metrics = metrics
@@ -247,11 +194,10 @@ class SlackApp:
                 AsyncRateLimitErrorRetryHandler(max_retry_count=RETRIES),
             ],
         )
-        poster = SlackClient(
-            metrics, token=bot_token, base_url=api_url, logger=library_log(), retry_handlers=[]
-        )
+        poster = SlackClient(metrics, base_url=api_url, logger=library_log(), retry_handlers=[])
         self._poster = poster
-        self._people = People(poster, admins=admins)
+        # Where several workspaces share the handbook, the admins of one do not run it.
+        self._people = People(poster, admins=admins, slack_roles=not connection.shared)
         self._presentation = Presentation(rules.stale_after_days, rules.owners_channel)
         admission = Admission(
             self._people,
@@ -264,6 +210,7 @@ class SlackApp:
             stores.jobs,
             SlackDelivery(poster, self._people.words),
             handbook.answer,
+            enter=self._enter,
             questions=stores.questions,
             words_for=self._people.words,
             answer_workers=answer_workers,
@@ -290,6 +237,9 @@ class SlackApp:
         )
         self._feedback = FeedbackListener(stores.feedback, poster, self._people)
         self._admin = AdminCommands(maintenance, self._people, poster)
+        self._explaining = Explaining(
+            handbook, stores.statistics, stores.questions, self._people, poster
+        )
         self._home = Home(
             handbook=handbook,
             asking=self._asking,
@@ -319,7 +269,7 @@ class SlackApp:
                 "slack": self._probe_slack,
             }
         )
-        return [*self._receiver.routes, *routes(health, self._metrics)]
+        return [*self._connection.routes, *routes(health, self._metrics)]
 
     async def run(self, stop: asyncio.Event, *, stop_limit_s: float = STOP_LIMIT_S) -> None:
         """Answer questions until `stop` is set.
@@ -351,17 +301,17 @@ class SlackApp:
         log.info("stopped")
 
     async def _start(self) -> None:
-        identity = await self._identify()
+        await self._connection.workspaces.open()
         bolt = build_bolt(
             self._client,
-            self._authorizing(identity),
+            self._authorizing(),
             self._metrics,
             signing_secret=self._receiver.signing_secret,
         )
-        self._listen(bolt, identity.bot_user_id)
+        self._listen(bolt)
         self._workers.start()
         await self._receiver.start(bolt)
-        log.info("connected", extra={"team_id": identity.team_id, "bot": identity.bot_user_id})
+        log.info("connected")
 
     async def _probe_database(self) -> str:
         try:
@@ -383,28 +333,19 @@ class SlackApp:
     async def _probe_slack(self) -> str:
         return "" if await self._receiver.is_receiving() else "not connected"
 
-    def _listen(self, bolt: AsyncApp, bot_user_id: str) -> None:
-        mentions.register(bolt, bot_user_id=bot_user_id, accept=self._workers.accept)
+    def _listen(self, bolt: AsyncApp) -> None:
+        mentions.register(bolt, accept=self._workers.accept)
         direct_messages.register(
-            bolt,
-            bot_user_id=bot_user_id,
-            accept=self._workers.accept,
-            elsewhere=self._ask_human.in_thread,
+            bolt, accept=self._workers.accept, elsewhere=self._ask_human.in_thread
         )
         Commands(
-            bot_user_id=bot_user_id,
             handbook=self._handbook,
             asking=self._asking,
             admin=self._admin,
+            explaining=self._explaining,
             people=self._people,
         ).register(bolt)
-        MessageShortcut(
-            self._asking,
-            self._people,
-            self._presentation,
-            self._poster,
-            bot_user_id=bot_user_id,
-        ).register(bolt)
+        MessageShortcut(self._asking, self._people, self._presentation, self._poster).register(bolt)
         self._asking.register(bolt)
         self._pane.register(bolt)
         self._close_pages.register(bolt)
@@ -413,31 +354,28 @@ class SlackApp:
         self._admin.register(bolt)
         self._home.register(bolt)
 
-    def _authorizing(self, identity: Identity) -> Authorize:
-        async def authorize() -> AuthorizeResult:
-            # Known since the start. Bolt's own would call Slack on the first event, and
-            # acknowledge that event without handling it when the call fails.
+        if self._connection.uninstalling is not None:
+            self._connection.uninstalling.register(bolt)
+
+    def _authorizing(self) -> Authorize:
+        async def authorize(team_id: str | None) -> AuthorizeResult | None:
+            # Bolt's own would call Slack on the first event, and acknowledge that event without
+            # handling it when the call fails.
+            workspace = await self._enter(team_id or "")
+            if workspace is None:
+                return None
             return AuthorizeResult(
                 enterprise_id=None,
-                team_id=identity.team_id,
-                bot_user_id=identity.bot_user_id,
-                bot_id=identity.bot_id,
-                bot_token=self._bot_token,
+                team_id=workspace.team_id,
+                bot_user_id=workspace.bot_user_id,
+                bot_id=workspace.bot_id,
+                bot_token=workspace.bot_token,
             )
 
         return authorize
 
-    async def _identify(self) -> Identity:
-        async def auth_test() -> Any:
-            return await self._client.auth_test(token=self._bot_token)
-
-        answer = await until_reachable(auth_test, "SLACK_BOT_TOKEN")
-        return Identity(answer["team_id"], answer.get("bot_id") or "", answer["user_id"])
-
-
-def _required(secret: SecretStr | None, name: str, prefix: str = "") -> str:
-    value = secret.get_secret_value().strip() if secret else ""
-    if not value or not value.startswith(prefix):
-        expected = f": it starts with {prefix}" if prefix else ""
-        raise ConfigurationError(f"{name} is missing or wrong{expected}")
-    return value
+    async def _enter(self, team_id: str) -> Workspace | None:
+        workspace = await self._connection.workspaces.get(team_id)
+        if workspace is not None:
+            enter(workspace)
+        return workspace

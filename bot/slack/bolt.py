@@ -14,11 +14,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.metrics import Metrics
 from bot.slack.library_log import library_log
+from bot.slack.wording import NOT_INSTALLED
 
 log = logging.getLogger(__name__)
 
-Authorize = Callable[..., Awaitable[AuthorizeResult]]
-"""Takes Bolt's named arguments, such as `team_id`."""
+Authorize = Callable[..., Awaitable[AuthorizeResult | None]]
+"""Takes Bolt's named arguments, such as `team_id`; None where we do not serve."""
 Next = Callable[[], Awaitable[BoltResponse]]
 
 
@@ -35,7 +36,8 @@ def build_bolt(
         name="manuel",
         logger=library_log(),
         client=client,
-        authorize=authorize,
+        authorize=authorize,  # type: ignore[arg-type] # Bolt refuses None, its type forgets it
+        user_facing_authorize_error_message=NOT_INSTALLED,
         before_authorize=_traffic(metrics),
         signing_secret=signing_secret,
         process_before_response=True,

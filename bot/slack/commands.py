@@ -14,6 +14,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.records import Question
 from bot.slack.admin import EXAMPLE_CRON, AdminCommands
 from bot.slack.asking import Asker, PrivateAsking
+from bot.slack.explain import Explaining
 from bot.slack.hits import render_hits
 from bot.slack.mrkdwn import question_text
 from bot.slack.people import People
@@ -22,6 +23,7 @@ from bot.slack.rendering import Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.sync_reports import COMMAND
 from bot.slack.wording import Words
+from bot.slack.workspaces import our_user_id
 from ingest import HandbookError
 
 log = logging.getLogger(__name__)
@@ -39,6 +41,10 @@ class Verb(StrEnum):
     REINDEX = "reindex"
     STATUS = "status"
     SCHEDULE = "schedule"
+    EXPLAIN = "explain"
+
+
+_WITH_OBJECT = frozenset({"ask", "search", "reindex", "schedule", "explain"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,7 @@ def parse(typed: str) -> Order:
     first, rest = first.lower(), rest.strip()
     if typed.lower() in ("", "help", "aide") or (first in ("ask", "search") and not rest):
         return Order(Verb.HELP)
-    if first in ("ask", "search", "reindex", "schedule") or (first == "status" and not rest):
+    if first in _WITH_OBJECT or (first == "status" and not rest):
         return Order(Verb(first), rest)
     return Order(Verb.SEARCH, typed)
 
@@ -66,16 +72,16 @@ class Commands:
     def __init__(
         self,
         *,
-        bot_user_id: str,
         handbook: Handbook,
         asking: PrivateAsking,
         admin: AdminCommands,
+        explaining: Explaining,
         people: People,
     ) -> None:
-        self._bot_user_id = bot_user_id
         self._handbook = handbook
         self._asking = asking
         self._admin = admin
+        self._explaining = explaining
         self._people = people
         self._searches = asyncio.Semaphore(SEARCHES_AT_ONCE)
 
@@ -115,18 +121,30 @@ class Commands:
                 return await self._search(order.text, words)
             case Verb.STATUS:
                 return await self._admin.status(user_id, words)
-            case Verb.SCHEDULE:
+            case Verb.SCHEDULE | Verb.EXPLAIN:
+                # Also words to search for, to those who cannot do either.
                 if order.text and not await self._people.is_admin(user_id):
                     return await self._search(f"{order.verb} {order.text}", words)
-                return await self._admin.schedule(user_id, order.text, words)
+                if order.verb is Verb.SCHEDULE:
+                    return await self._admin.schedule(user_id, order.text, words)
+                return await self._explain(order.text, command, words)
             case _:
                 return await self._help(user_id, words)
 
     async def _help(self, user_id: str, words: Words) -> Message:
         lines = [words.command_help]
         if await self._people.is_admin(user_id):
-            lines += [words.admin_help, words.schedule_help]
+            lines += [words.admin_help, words.schedule_help, words.explain_help]
         return render_notice("\n".join(lines).format(command=COMMAND, example=EXAMPLE_CRON))
+
+    async def _explain(self, link: str, command: dict[str, Any], words: Words) -> Message:
+        try:
+            return await self._explaining.explain(
+                command["user_id"], command["team_id"], link, words
+            )
+        except HandbookError as error:
+            log.error("an answer was not explained: %s", type(error).__name__)
+            return render_notice(words.outage)
 
     async def _search(self, terms: str, words: Words) -> Message:
         async with self._searches:
@@ -138,4 +156,4 @@ class Commands:
         return render_hits(found, words)
 
     def _order(self, command: dict[str, Any]) -> Order:
-        return parse(question_text(command.get("text") or "", self._bot_user_id))
+        return parse(question_text(command.get("text") or "", our_user_id()))

@@ -8,13 +8,13 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.slack.incoming import question_in
+from bot.slack.workspaces import our_user_id
 from bot.store import NewJob
 
 
 def register(
     app: AsyncApp,
     *,
-    bot_user_id: str,
     accept: Callable[[NewJob], Awaitable[None]],
     elsewhere: Callable[[dict[str, Any], str], Awaitable[None]],
 ) -> None:
@@ -22,7 +22,6 @@ def register(
 
     Args:
         app: Where to listen.
-        bot_user_id: Us.
         accept: Stores a question.
         elsewhere: Gets the messages of channels, as far as the app receives any: questions there
             are mentions, which come as events of their own.
@@ -31,8 +30,8 @@ def register(
     @app.event("message")
     async def message(body: dict[str, Any]) -> None:
         if body["event"].get("channel_type") != "im":
-            await elsewhere(body, bot_user_id)
+            await elsewhere(body, our_user_id())
             return
-        question = question_in(body, bot_user_id)
+        question = question_in(body, our_user_id())
         if question is not None:
             await accept(question)

@@ -96,6 +96,7 @@ class Workers:
         questions: Where questions and what answered them are written down.
         words_for: Chooses the bot's own words around an outcome, by who reads it.
         answer_workers: Questions answered at the same time.
+        enter: Enters the workspace of a job; returns None when it is not served any more.
         presentation: How outcomes are shown.
         reception: Deals with what is no question to the handbook.
         progress: Is told what is under way.
@@ -110,6 +111,7 @@ class Workers:
         questions: QuestionLog,
         words_for: WordsFor,
         answer_workers: int,
+        enter: Callable[[str], Awaitable[object | None]] | None = None,
         presentation: Presentation | None = None,
         reception: Reception | None = None,
         progress: Progress | None = None,
@@ -123,6 +125,7 @@ class Workers:
         self._delivery = delivery
         self._answer = answer
         self._answer_workers = answer_workers
+        self._enter = enter
         self._answering = ThreadPoolExecutor(answer_workers, thread_name_prefix="answer")
         self._database = ThreadPoolExecutor(2, thread_name_prefix="jobs")
         # Of its own: an acknowledgement must not wait behind other work on a busy database.
@@ -217,7 +220,11 @@ class Workers:
             self._wake[stage].set()  # there may be more for the others
             self._held[job.job_id] = stage
             try:
-                await step(job)
+                if self._enter is not None and await self._enter(job.team_id) is None:
+                    log.warning("its workspace has gone", extra={"job_id": job.job_id})
+                    await self._in_database(self._store.failed, job.job_id, reason="not_installed")
+                else:
+                    await step(job)
             except JobStoreError as error:
                 log.warning("%s; its lease will run out", error, extra={"job_id": job.job_id})
             except Exception as error:  # noqa: BLE001 - the rim of a job: one must not end the rest

@@ -8,16 +8,15 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.slack.incoming import question_in
+from bot.slack.workspaces import our_user_id
 from bot.store import NewJob
 
 
-def register(
-    app: AsyncApp, *, bot_user_id: str, accept: Callable[[NewJob], Awaitable[None]]
-) -> None:
+def register(app: AsyncApp, *, accept: Callable[[NewJob], Awaitable[None]]) -> None:
     """Listen for mentions; what is asked is stored before Slack gets its acknowledgement."""
 
     @app.event("app_mention")
     async def mention(body: dict[str, Any]) -> None:
-        question = question_in(body, bot_user_id)
+        question = question_in(body, our_user_id())
         if question is not None:
             await accept(question)

@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.wording import WORDS, Words, language_of, language_of_locale
+from bot.slack.workspaces import current_team_id
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +73,7 @@ class People:
     Args:
         client: With the bot token and without retry handlers.
         admins: Ids of people who count as admins whatever Slack says.
+        slack_roles: Whether admins and owners of a workspace count as admins.
         now: A clock in seconds.
     """
 
@@ -80,23 +82,26 @@ class People:
         client: AsyncWebClient,
         *,
         admins: frozenset[str] = frozenset(),
+        slack_roles: bool = True,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._admins = admins
+        self._slack_roles = slack_roles
         self._now = now
-        self._known: dict[str, tuple[float, Person]] = {}
+        self._known: dict[tuple[str, str], tuple[float, Person]] = {}
 
     async def get(self, user_id: str, *, max_age_s: float = KEEP_S) -> Person:
         """Return what is known of somebody, not older than `max_age_s` seconds."""
-        found = self._known.get(user_id)
+        known_as = (current_team_id(), user_id)  # a role is one in a workspace
+        found = self._known.get(known_as)
         if found is not None:
             age_s = self._now() - found[0]
             if age_s < min(max_age_s, KEEP_UNKNOWN_S if found[1] is UNKNOWN else KEEP_S):
                 return found[1]
         person = await self._ask(user_id)
-        self._known.pop(user_id, None)
-        self._known[user_id] = (self._now(), person)
+        self._known.pop(known_as, None)
+        self._known[known_as] = (self._now(), person)
         if len(self._known) > MOST_KEPT:
             del self._known[next(iter(self._known))]
         return person
@@ -131,7 +136,7 @@ class People:
         return Person(
             locale=user.get("locale") or "",
             timezone=user.get("tz") or "",
-            is_admin=bool(user.get("is_admin") or user.get("is_owner")),
+            is_admin=self._slack_roles and bool(user.get("is_admin") or user.get("is_owner")),
             is_guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
             team_ids=_teams(user),
         )

@@ -21,6 +21,7 @@ from bot.slack.presentation import Presentation
 from bot.slack.rendering import Block, Message, button, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
+from bot.slack.workspaces import our_user_id
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +38,6 @@ class MessageShortcut:
 
     Args:
         client: With the bot token and without retry handlers; opens and fills the modal.
-        bot_user_id: Us: our mention in a message is no part of the question.
     """
 
     def __init__(
@@ -46,14 +46,11 @@ class MessageShortcut:
         people: People,
         presentation: Presentation,
         client: AsyncWebClient,
-        *,
-        bot_user_id: str,
     ) -> None:
         self._asking = asking
         self._people = people
         self._presentation = presentation
         self._client = client
-        self._bot_user_id = bot_user_id
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the shortcut and for the button in its modal."""
@@ -79,7 +76,7 @@ class MessageShortcut:
 
     async def _answered(self, body: dict[str, Any], words: Words) -> Block:
         message = body["message"]
-        text = text_of(message, self._bot_user_id)
+        text = text_of(message, our_user_id())
         if not text:
             return _modal(words, render_notice(words.about_nothing).blocks)
         asker = Asker(body["team"]["id"], body["channel"]["id"], body["user"]["id"])

@@ -143,6 +143,33 @@ class Words:
     schedule_failed: str
     schedule_help: str
     home_sync_started: str
+    explain_help: str
+    explain_usage: str
+    explain_not_found: str
+    explain_words_gone: str
+    explain_elsewhere: str
+    explain_title: str
+    explain_then: str
+    explain_now: str
+    explain_answer: str
+    explain_empty_question: str
+    explain_no_passage: str
+    explain_not_grounded: str
+    explain_unsupported: str
+    explain_read_as: str
+    explain_words: str
+    explain_unknown: str
+    explain_no_words: str
+    explain_passages: str
+    explain_passage: str
+    explain_terms: str
+    explain_draft: str
+    explain_passed: str
+    explain_refused: str
+    explain_nothing: str
+    explain_support: str
+    explain_signals: str
+    explain_footer: str
     never: str
     moment: str
     date: str
@@ -327,6 +354,40 @@ FRENCH = Words(
     schedule_help="{command} schedule : la planification des mises à jour. {command} schedule"
     " suivi de {example} la change ; pause la suspend, resume la reprend.",
     home_sync_started="Mise à jour lancée : le résultat arrivera ici et en message direct.",
+    explain_help="{command} explain suivi du lien d'une réponse : ce qui a été trouvé, et pourquoi"
+    " elle a été donnée ou non.",
+    explain_usage="Donnez le lien d'une de mes réponses : le menu d'un message permet de le"
+    " copier.",
+    explain_not_found="Je ne retrouve pas la question derrière ce lien : il ne mène pas à une de"
+    " mes réponses, ou elle est trop ancienne.",
+    explain_words_gone="Les mots de cette question ne sont plus conservés : je ne peux pas"
+    " l'expliquer.",
+    explain_elsewhere="Cette question a été posée dans une conversation que vous ne pouvez pas"
+    " lire.",
+    explain_title="Explication d'une réponse",
+    explain_then="Le {moment} : {outcome}, confiance {confidence}.",
+    explain_now="Maintenant : {outcome}, confiance {confidence}.",
+    explain_answer="une réponse",
+    explain_empty_question="La question n'a aucun mot à chercher.",
+    explain_no_passage="Aucun passage n'a été trouvé.",
+    explain_not_grounded="Les passages ne disent rien de ce qui était proposé.",
+    explain_unsupported="Ce qui a été trouvé ne répond pas assez sûrement à la question.",
+    explain_read_as="Comprise avec le fil : « {text} »",
+    explain_words="Mots cherchés, avec leur rareté",
+    explain_unknown="inconnu du guide",
+    explain_no_words="aucun",
+    explain_passages="Passages trouvés, le meilleur d'abord",
+    explain_passage="rang par mots : {keyword}, rang par sens : {vector}, proximité : {cosine},"
+    " premier tri : {first}, second tri : {second}",
+    explain_terms="apport des mots : {terms}",
+    explain_draft="Proposition : {generator}",
+    explain_passed="admis : {sentence}",
+    explain_refused="refusé : {sentence} ({reason})",
+    explain_nothing="Rien n'a été proposé.",
+    explain_support="Contrôle final : {probability}, seuil {threshold}.",
+    explain_signals="Mesures, valeur × poids",
+    explain_footer="Calculé à l'instant, sur le guide d'aujourd'hui et sur les pages que tout le"
+    " monde peut lire.",
     never="jamais",
     moment="{date} à {time}",
     date="{day} {month} {year}",
@@ -512,6 +573,37 @@ ENGLISH = Words(
     schedule_help="{command} schedule: when syncs run. {command} schedule and {example} changes"
     " that; pause suspends it, resume takes it up again.",
     home_sync_started="The sync has begun: its result will come here and in a direct message.",
+    explain_help="{command} explain and the link to an answer: what was found, and why it was"
+    " given or not.",
+    explain_usage="Give the link to one of my answers: the menu of a message lets you copy it.",
+    explain_not_found="I cannot find the question behind this link: it does not lead to an answer"
+    " of mine, or that is too old.",
+    explain_words_gone="The words of this question are no longer kept: I cannot explain it.",
+    explain_elsewhere="This question was asked in a conversation that you cannot read.",
+    explain_title="An answer explained",
+    explain_then="On {moment}: {outcome}, confidence {confidence}.",
+    explain_now="Now: {outcome}, confidence {confidence}.",
+    explain_answer="an answer",
+    explain_empty_question="The question has no word to look for.",
+    explain_no_passage="No passage was found.",
+    explain_not_grounded="The passages say nothing of what was proposed.",
+    explain_unsupported="What was found does not answer the question surely enough.",
+    explain_read_as="Understood with its thread: “{text}”",
+    explain_words="Words looked for, with how rare they are",
+    explain_unknown="unknown to the handbook",
+    explain_no_words="none",
+    explain_passages="Passages found, the best first",
+    explain_passage="rank by words: {keyword}, rank by meaning: {vector}, closeness: {cosine},"
+    " first stage: {first}, second stage: {second}",
+    explain_terms="the words gave: {terms}",
+    explain_draft="Draft: {generator}",
+    explain_passed="let through: {sentence}",
+    explain_refused="refused: {sentence} ({reason})",
+    explain_nothing="Nothing was proposed.",
+    explain_support="Last check: {probability}, threshold {threshold}.",
+    explain_signals="Signals, value × weight",
+    explain_footer="Computed just now, on today's handbook and on the pages that everybody may"
+    " read.",
     never="never",
     moment="{date} at {time}",
     date="{day} {month} {year}",
@@ -578,3 +670,14 @@ def language_of(question: str, *, otherwise: str = DEFAULT_LANGUAGE) -> Language
     if english > french:
         return "en"
     return "en" if otherwise == "en" else DEFAULT_LANGUAGE
+
+
+# In both languages: nobody knows yet who reads them.
+NOT_ALLOWED = (
+    "Manuel n'est pas ouvert à cet espace de travail : voyez avec qui l'administre.\n"
+    "Manuel is not open to this workspace: ask whoever runs it.\n"
+)
+NOT_INSTALLED = (
+    "Manuel n'est pas installé dans cet espace de travail.\n"
+    "Manuel is not installed in this workspace."
+)

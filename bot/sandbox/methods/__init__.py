@@ -57,6 +57,7 @@ METHODS: Mapping[str, Method] = {
         agents.set_suggested_prompts, TIER_4, ("assistant:write",)
     ),
     "assistant.threads.setTitle": Method(agents.set_thread_title, TIER_4, ("assistant:write",)),
+    "auth.revoke": Method(apps.revoke, TIER_3),
     "auth.test": Method(apps.test, 600),
     "chat.appendStream": Method(streams.append, TIER_4, ("chat:write",)),
     "chat.delete": Method(chat.delete, TIER_3, ("chat:write",)),

@@ -1,4 +1,4 @@
-"""`auth.test` and `apps.connections.open`."""
+"""`auth.test`, `auth.revoke` and `apps.connections.open`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ def test(call: Call) -> Json:
         "bot_id": workspace.bot.bot_id,
         "is_enterprise_install": False,
     }
+
+
+def revoke(call: Call) -> Json:
+    """End the token of the call, and with it the installation."""
+    revoked = not call.arguments.flag("test")
+    if revoked:
+        call.workspace.installed = False
+    return {"revoked": revoked}
 
 
 def open_connection(call: Call) -> Json:

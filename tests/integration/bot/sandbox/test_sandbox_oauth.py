@@ -117,6 +117,14 @@ async def test_rotated_token_expires_and_its_refresh_token_works_once(sandbox, s
     assert await refusal(exchange(sandbox, slack, **refresh)) == "invalid_refresh_token"
 
 
+async def test_revoked_token_works_no_more(sandbox, slack, session):
+    code = (await agree(sandbox, session))["code"]
+    token = (await exchange(sandbox, slack, code=code))["access_token"]
+    assert (await slack.auth_revoke(token=token, test=True))["revoked"] is False
+    assert (await slack.auth_revoke(token=token))["revoked"] is True
+    assert await refusal(slack.auth_test(token=token)) == "account_inactive"
+
+
 async def test_person_who_says_no_comes_back_with_access_denied(sandbox, session):
     back = await agree(sandbox, session, deny="1")
     assert back == {"state": "state-1", "error": "access_denied"}
