@@ -6,8 +6,10 @@ import logging
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Self
 
 from bot.answering.answerer import Answerer
+from bot.answering.explanation import Explanation, explain
 from bot.answering.extractive import ExtractiveGenerator, Generator
 from bot.answering.support import SupportCheck, SupportModel
 from bot.answering.support_model import DEFAULT_MODEL
@@ -16,7 +18,7 @@ from bot.records import Outcome, Question
 from bot.retrieval.hybrid import Fusion, HybridRetriever
 from bot.retrieval.query import QueryBuilder
 from bot.retrieval.reranker import UnitReranker
-from bot.retrieval.retrievers import EmbeddingRetriever, KeywordRetriever
+from bot.retrieval.retrievers import ANY_WORD_WEIGHTS, EmbeddingRetriever, KeywordRetriever
 from bot.retrieval.search import Searcher, SearchResults
 from bot.settings import BotSettings
 from bot.store import CalibrationStore, open_engine
@@ -62,6 +64,17 @@ class EngineRoom:
         """Answer one question from what these audiences may read (see `Answerer.answer`)."""
         return self._answerer.answer(question, audiences=audiences)
 
+    def explain(self, question: Question, audiences: Audiences) -> Explanation:
+        """Answer one question and tell everything behind the outcome (see `answer`)."""
+        examination = self._answerer.examine(question, audiences=audiences)
+        terms = self._reader.explain_keywords(
+            examination.retrieval.query.keywords,
+            [passage.chunk.chunk_id for passage in examination.retrieval.passages],
+            audiences=audiences,
+            column_weights=ANY_WORD_WEIGHTS,
+        )
+        return explain(examination, terms)
+
     def search(self, question: Question, limit: int) -> SearchResults:
         """Rank at most `limit` passages that everybody may read (see `Searcher.search`)."""
         return self._searcher.search(question, limit=limit)
@@ -88,6 +101,12 @@ class EngineRoom:
     def close(self) -> None:
         """Let go of the index."""
         self._resources.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def open_engine_room(settings: BotSettings) -> EngineRoom:

@@ -109,27 +109,39 @@ def ask(
     context: Annotated[
         list[str] | None, typer.Option(help="An earlier question of the thread; may be repeated.")
     ] = None,
+    explain: Annotated[
+        bool, typer.Option(help="Show what each step found, and why the outcome is what it is.")
+    ] = False,
     json: JsonOption = False,
 ) -> int:
     """Answer a question, or a file of questions, with exact sources."""
-    from bot.app import build_answerer
-    from bot.console import print_outcome
+    from bot.answering.explanation import explanation_to_json
+    from bot.app import open_engine_room
+    from bot.console import print_explanation, print_outcome
     from bot.serialization import outcome_to_json
 
     audiences = _audiences(audience)
     lines = _lines(question, batch)
-    with build_answerer(load_settings()) as answerer:
+    with open_engine_room(load_settings()) as engine_room:
 
         def answer(asked: Question, line_id: str | int | None = None) -> dict[str, object]:
-            return outcome_to_json(line_id, asked, answerer.answer(asked, audiences=audiences))
+            if not explain:
+                return outcome_to_json(line_id, asked, engine_room.answer(asked, audiences))
+            explanation = engine_room.explain(asked, audiences)
+            outcome = outcome_to_json(line_id, asked, explanation.outcome)
+            return {**outcome, "explanation": explanation_to_json(explanation)}
 
         if question is None:
             return _each(lines, answer)
         asked = Question(question, tuple(context or ()))
         if json:
             sys.stdout.write(to_json(answer(asked), indent=2) + "\n")
+        elif explain:
+            explanation = engine_room.explain(asked, audiences)
+            print_outcome(explanation.outcome)
+            print_explanation(explanation)
         else:
-            print_outcome(answerer.answer(asked, audiences=audiences))
+            print_outcome(engine_room.answer(asked, audiences))
     return 0
 
 

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from bot.answering.explanation import Explanation, named_words
 from bot.doctor import Check, State
 from bot.evaluation import EvaluationReport, render_table
 from bot.records import GroundedAnswer, Outcome
@@ -40,6 +41,42 @@ def print_outcome(outcome: Outcome) -> None:
             console.print(Text(f"    {chunk.url or chunk.page}", style="dim"))
     if outcome.degraded:
         console.print(Text(f"({outcome.degraded})", style="yellow"))
+
+
+def print_explanation(explanation: Explanation) -> None:
+    """Print everything behind an outcome, in the order in which it happened."""
+    console = Console(highlight=False)
+
+    def line(text: str, *, indent: int = 0, style: str = "") -> None:
+        console.print(Padding(Text(text, style=style), (0, 0, 0, indent)))
+
+    line(f"\nread as ({explanation.language}): {explanation.text}", style="bold")
+    words = named_words(explanation.words, unknown="not indexed")
+    line(f"words: {' · '.join(words) or 'none'}", style="cyan")
+    for explained in explanation.passages:
+        passage = explained.passage
+        where = " › ".join((passage.chunk.title, *passage.chunk.heading_path))
+        legs = ", ".join(f"{leg} {passage.legs.get(leg) or '–'}" for leg in ("keyword", "vector"))
+        second = explained.second_stage
+        stages = f"first stage {explained.first_stage:.3f}"
+        stages += "" if second is None else f", second stage {second:.3f}"
+        line(f"{passage.rank:>3}  {where}  {passage.chunk.page}", style="bold")
+        line(f"{legs}, {stages}", indent=5)
+        figures = (f"{name} {value:.3f}" for name, value in passage.signals.items())
+        line(" · ".join(figures), indent=5, style="dim")
+        line("  ".join(f"{w} {v:.2f}" for w, v in explained.terms.items()), indent=5, style="cyan")
+    for attempt in explanation.attempts:
+        line(f"\ndraft: {attempt.generator}", style="bold")
+        for sentence in attempt.passed:
+            line(f"passed: {sentence}", indent=2)
+        for sentence, reason in attempt.refused:
+            line(f"refused ({reason}): {sentence}", indent=2)
+        threshold = "–" if attempt.threshold is None else f"{attempt.threshold:.2f}"
+        line(f"support {attempt.probability:.2f}, threshold {threshold}: {attempt.support}")
+        for reason in attempt.reasons:
+            line(reason, indent=2)
+        signals = (f"{s.name} {s.value:.3f} × {s.weight:g}" for s in attempt.signals)
+        line(" · ".join(signals), indent=2, style="dim")
 
 
 def print_search(found: SearchResults) -> None:

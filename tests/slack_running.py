@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.answering.explanation import Explanation
 from bot.maintenance import Maintenance
 from bot.metrics import Metrics
 from bot.records import Outcome, Question
@@ -18,12 +19,13 @@ from bot.slack.app import SlackApp
 from bot.slack.connection import Connection, Receiver
 from bot.slack.house_rules import HouseRules
 from bot.slack.http_mode import EVENTS_PATH, HttpReceiver
+from bot.slack.readiness import Handbook
 from bot.slack.socket_mode import SocketModeReceiver
 from bot.slack.web_client import SlackClient
 from bot.slack.workspaces import OneWorkspace
 from bot.store import JobStore, Stores, migrate, open_engine
 from bot.web import WebServer
-from ingest import Audiences, StoredChunk
+from ingest import Audiences, IndexStoreError, StoredChunk
 from tests.outcomes import abstention, answer, passage
 
 Answer = Callable[[Question, Audiences], Outcome]
@@ -62,6 +64,9 @@ class ScriptedHandbook:
     def vectors(self, texts: Sequence[str]) -> None:
         return None
 
+    def explain(self, question: Question, audiences: Audiences) -> Explanation:
+        raise IndexStoreError("nothing is indexed")
+
     def close(self) -> None:
         pass
 
@@ -83,7 +88,7 @@ async def running(
     folder: Path,
     answer: Answer = knows_remote_work,
     *,
-    handbook: ScriptedHandbook | None = None,
+    handbook: Handbook | None = None,
     lease_s: float = 2.0,
     stop_limit_s: float = 10.0,
     answer_workers: int = 2,

@@ -75,12 +75,14 @@ class SupportDecision:
         probability: Calibrated, in [0, 1]; shown as confidence.
         reasons: One sentence for each rule that fired.
         signals: What the model saw.
+        model: Whose weights and thresholds decided, for `explain`.
     """
 
     support: Support
     probability: float
     reasons: tuple[str, ...] = ()
     signals: Mapping[str, float] = field(default_factory=dict)
+    model: SupportModel | None = None
 
 
 class SupportCheck:
@@ -106,13 +108,13 @@ class SupportCheck:
             model = model.without_encoder
         probability = 0.0 if reasons else model.probability(signals)
         if not reasons and probability >= model.answer_threshold:
-            return SupportDecision(Support.ANSWER, probability, signals=signals)
+            return SupportDecision(Support.ANSWER, probability, signals=signals, model=model)
         if not reasons:
             reasons = (f"support {probability:.2f} is below {model.answer_threshold:.2f}",)
         subject = signals.get(model.close_signal, 0.0)
         close = bool(passages) and subject >= model.close_threshold
         return SupportDecision(
-            Support.CLOSE if close else Support.NONE, probability, reasons, signals
+            Support.CLOSE if close else Support.NONE, probability, reasons, signals, model
         )
 
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
+from bot.answering.explanation import Explanation
 from bot.metrics import Metrics
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResults
@@ -17,6 +18,10 @@ class Handbook(Protocol):
 
     def answer(self, question: Question, audiences: Audiences) -> Outcome:
         """Answer one question from what these audiences may read."""
+        ...
+
+    def explain(self, question: Question, audiences: Audiences) -> Explanation:
+        """Answer one question as `answer` does, and tell everything behind the outcome."""
         ...
 
     def search(self, question: Question, limit: int) -> SearchResults:
@@ -71,6 +76,10 @@ class HandbookWhenReady:
             outcome = self._handbook().answer(question, audiences)
         self._metrics.answered(outcome)
         return outcome
+
+    def explain(self, question: Question, audiences: Audiences) -> Explanation:
+        """Answer one question as `answer` does, and tell everything behind the outcome."""
+        return self._handbook().explain(question, audiences)
 
     def search(self, question: Question, limit: int) -> SearchResults:
         """Rank at most `limit` passages that everybody may read."""

@@ -108,6 +108,35 @@ def test_a_batch_keeps_ids_and_order(manuel):
     assert answers[2]["abstained"]
 
 
+def test_an_answer_explains_itself_with_the_steps_that_made_it(manuel):
+    question = "Combien de jours de télétravail par semaine ?"
+    explained = manuel.json("ask", question, "--explain")
+    why = explained.pop("explanation")
+    plain = manuel.json("ask", question)
+
+    assert explained | {"timings_ms": {}} == plain | {"timings_ms": {}}
+    assert "télétravail" in [word["word"] for word in why["words"]]
+    assert [p["chunk_id"] for p in why["passages"]] == [p["chunk_id"] for p in plain["passages"]]
+    best = why["passages"][0]
+    assert best["legs"] == {"keyword": 1, "vector": 1}
+    assert best["terms"]["télétravail"] > 0
+    assert best["second_stage"] == plain["passages"][0]["score"]
+    [attempt] = why["attempts"]
+    assert attempt["passed"] == [plain["answer"]]
+    assert attempt["probability"] == plain["confidence"] >= attempt["threshold"]
+    assert {signal["name"] for signal in attempt["signals"] if signal["weight"]}
+
+
+def test_an_abstention_explains_itself_to_a_person(manuel):
+    done = manuel("ask", "Quelle est la prime de cooptation ?", "--explain")
+
+    assert done.returncode == 0
+    assert done.stdout.startswith("je ne sais pas")
+    assert "words: " in done.stdout
+    assert "threshold 0." in done.stdout
+    assert "1 500" not in done.stdout
+
+
 def test_a_search_explains_each_leg_and_word(manuel):
     found = manuel.json("search", "congé mariage", "--explain")
     first = found["results"][0]
