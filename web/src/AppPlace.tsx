@@ -164,7 +164,7 @@ function Agent({ direct, session, onSession }: AgentProps): VNode {
     <div class="agent">
       <div class="agent-bar">
         <button type="button" class="button small" onClick={() => onSession(null)} disabled={!session}>
-          ＋ {say('newChat')}
+          + {say('newChat')}
         </button>
         {roots.length > 0 && (
           <select

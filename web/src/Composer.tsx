@@ -81,14 +81,16 @@ export function Composer({ channel, placeholder, onSend, autoFocus }: Props): VN
 
   const complete = (choice: Choice): void => {
     const next = text.slice(0, start) + choice.insert + text.slice(cursor);
-    setText(next);
     const place = start + choice.insert.length;
+    // At once, not with the next drawing: what is typed meanwhile must come after it.
+    if (field.current) {
+      field.current.value = next;
+      field.current.focus();
+      field.current.setSelectionRange(place, place);
+    }
+    setText(next);
     setCursor(place);
     setMarked(0);
-    requestAnimationFrame(() => {
-      field.current?.focus();
-      field.current?.setSelectionRange(place, place);
-    });
   };
   const send = (): void => {
     const typed = text.trim();

@@ -16,6 +16,8 @@ export function Dialog({ title, onClose, class: extra, children }: Props): VNode
   const id = useId();
   useEffect(() => {
     ref.current?.showModal();
+    // Slack starts in the first field, not at the button that closes.
+    ref.current?.querySelector<HTMLElement>('.dialog-body :is(.field, input)')?.focus();
     return () => ref.current?.close();
   }, []);
   return (

@@ -58,7 +58,7 @@ function Limits({ found }: { found: Json }): VNode {
     <>
       <h3>{say('limits')}</h3>
       <ul class="limits">
-        {found.limits.map((limit: Json) => (
+        {fullestFirst(found.limits).map((limit: Json) => (
           <li>
             <span class="what">{limit.what}</span>
             <meter
@@ -90,6 +90,13 @@ function Limits({ found }: { found: Json }): VNode {
       </details>
     </>
   );
+}
+
+/** What concerns the whole message first, then the limits that are nearest. */
+function fullestFirst(limits: Json[]): Json[] {
+  const share = (limit: Json): number =>
+    (/^(text|blocks|markdown)$/.test(limit.what) ? 2 : 0) + limit.used / limit.most;
+  return [...limits].sort((a, b) => share(b) - share(a));
 }
 
 const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\d+(?:\.\d+)?)/g;

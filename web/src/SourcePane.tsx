@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getSource, sourceAddress } from './api';
 import { Markdown } from './blocks/Text';
 import { usePage } from './context';
@@ -16,6 +16,15 @@ export function SourcePane({ url }: { url: string }): VNode {
       .then(setPage)
       .catch((failure: Error) => setError(failure.message));
   }, [url]);
+  const pane = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const anchor = decodeURIComponent(url.split('#')[1] ?? '');
+    const headings = [...(pane.current?.querySelectorAll('.md-heading') ?? [])];
+    const target = anchor && headings.find((heading) => slug(heading.textContent) === slug(anchor));
+    if (!target) return;
+    target.classList.add('target');
+    target.scrollIntoView({ block: 'start' });
+  }, [page, url]);
   return (
     <>
       <header class="pane-head">
@@ -26,7 +35,7 @@ export function SourcePane({ url }: { url: string }): VNode {
           ✕
         </button>
       </header>
-      <div class="scroll source" tabIndex={0} role="region" aria-label={say('source')}>
+      <div class="scroll source" ref={pane} tabIndex={0} role="region" aria-label={say('source')}>
         <p class="dim address">{url}</p>
         {error && <p class="unknown">{error}</p>}
         {page?.text === null && (
@@ -44,5 +53,9 @@ export function SourcePane({ url }: { url: string }): VNode {
     </>
   );
 }
+
+/** A heading as sites write it in addresses, accents and signs aside. */
+const slug = (text: string): string =>
+  text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join('-') ?? '';
 
 const withoutFrontMatter = (text: string): string => text.replace(/^---\n[\s\S]*?\n---\n/, '');

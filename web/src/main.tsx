@@ -189,7 +189,11 @@ function PersonSwitch({
   return (
     <label class="person">
       <span>{say('choosePerson')}</span>
-      <select value={me.id} onChange={(event) => onChoose(event.currentTarget.value)}>
+      <select
+        value={me.id}
+        aria-label={say('choosePerson')}
+        onChange={(event) => onChoose(event.currentTarget.value)}
+      >
         {people.map((user) => (
           <option value={user.id}>
             {user.real_name} · {role(user)} · {user.locale.slice(0, 2)}

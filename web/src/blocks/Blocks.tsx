@@ -29,7 +29,7 @@ function BlockOf({ block }: { block: Json }): VNode {
       return <Section block={block} />;
     case 'header':
       return (
-        <div class="header" role="heading" aria-level={3}>
+        <div class="header" role="heading" aria-level={2}>
           {plain(block.text)}
         </div>
       );

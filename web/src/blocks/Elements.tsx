@@ -347,7 +347,16 @@ function Input(props: Props): VNode {
         max={element.max_value}
         step={element.is_decimal_allowed ? 'any' : undefined}
         onInput={(event) => change(read(event.currentTarget.value))}
-        onChange={(event) => void (sends && form.press(element, read(event.currentTarget.value)))}
+        onChange={(event) => {
+          if (sends && INPUT_TYPES[element.type]?.match(/date|time/)) {
+            void form.press(element, read(event.currentTarget.value));
+          }
+        }}
+        onKeyDown={(event) => {
+          if (!sends || event.key !== 'Enter') return;
+          event.preventDefault();
+          void form.press(element, read(event.currentTarget.value));
+        }}
       />
       {dialog}
     </>
