@@ -107,8 +107,6 @@ class SignedHttp:
             answer = await self._post(body, content_type, headers if number else {})
             if not answer.reason:
                 attempt.acknowledged_at = self._world.clock.now()
-                if answer.response and not delivery.accepts_response:
-                    self._world.report(f"answer with a body for {delivery.kind}")
                 self._settle(delivery, DeliveryState.ACKNOWLEDGED, answer.response)
                 return
             if answer.no_retry:

@@ -37,7 +37,7 @@ WAIT_S = 15.0
 SAVE_TRIES = 5
 
 
-class NotAllowedError(BoltError):  # type: ignore[misc] # Bolt's is untyped
+class NotAllowedError(BoltError):
     """The workspace is not one of ALLOWED_WORKSPACES."""
 
 

@@ -101,8 +101,11 @@ async def _succeed(args: AsyncSuccessArgs) -> BoltResponse:
 async def _fail(args: AsyncFailureArgs) -> BoltResponse:
     log.warning("installation failed: %s", args.reason)
     if isinstance(args.error, NotAllowedError):
-        plain = {"Content-Type": "text/plain; charset=utf-8"}
-        return BoltResponse(status=403, body=NOT_ALLOWED, headers=plain)
+        return BoltResponse(
+            status=403,
+            body=NOT_ALLOWED,
+            headers={"Content-Type": "text/plain; charset=utf-8"},
+        )
     return await args.default.failure(args)
 
 
