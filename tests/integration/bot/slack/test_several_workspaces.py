@@ -368,10 +368,8 @@ def rows_of(folder: Path, team_id: str) -> set[str]:
     for name in names:
         columns = {row[1] for row in connection.execute(f"PRAGMA table_info({name})")}
         if "team_id" in columns:
-            found = connection.execute(
-                f"SELECT 1 FROM {name} WHERE team_id = ?",
-                (team_id,),  # noqa: S608
-            )
+            statement = f"SELECT 1 FROM {name} WHERE team_id = ?"  # noqa: S608 - our own names
+            found = connection.execute(statement, (team_id,))
             if found.fetchone():
                 holding.add(name)
     connection.close()
