@@ -74,6 +74,9 @@ class BotSettings(IngestSettings):
         "https://slack.com/api/", description="Slack's Web API; the stand-in has its own."
     )
     admin_users: str = Field("", description="Slack user ids of admins, separated by commas.")
+    admin_user_groups: str = Field(
+        "", description="Ids of Slack user groups whose members are admins, separated by commas."
+    )
     owners_channel: str = Field(
         "",
         pattern="^([CG][A-Z0-9]+)?$",
@@ -110,6 +113,11 @@ class BotSettings(IngestSettings):
     def admin_user_ids(self) -> frozenset[str]:
         """Return `ADMIN_USERS` as ids."""
         return frozenset(_parts(self.admin_users))
+
+    @property
+    def admin_group_ids(self) -> frozenset[str]:
+        """Return `ADMIN_USER_GROUPS` as ids."""
+        return frozenset(_parts(self.admin_user_groups))
 
     @property
     def workspace_ids(self) -> frozenset[str]:

@@ -96,6 +96,7 @@ async def running(
     question_log_days: int = 90,
     maintenance: Maintenance | None = None,
     admins: frozenset[str] = frozenset(),
+    admin_groups: frozenset[str] = frozenset(),
     metrics: Metrics | None = None,
     connection: Connection | None = None,
     rules: HouseRules | None = None,
@@ -122,6 +123,7 @@ async def running(
         maintenance=maintenance or Maintenance(settings_in(folder)),
         metrics=metrics or Metrics(),
         admins=admins,
+        admin_groups=admin_groups,
         answer_workers=answer_workers,
         rules=rules or HouseRules(),
     )

@@ -101,6 +101,7 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
             maintenance=maintenance,
             metrics=metrics,
             admins=settings.admin_user_ids,
+            admin_groups=settings.admin_group_ids,
             answer_workers=settings.answer_workers,
             rules=HouseRules.of(settings),
         )
@@ -161,6 +162,7 @@ class SlackApp:
         maintenance: Syncs and describes the index, for admins.
         metrics: Where what happens is counted.
         admins: Ids of people who count as admins whatever Slack says.
+        admin_groups: Ids of user groups whose members count as admins.
         answer_workers: Questions answered at the same time.
         rules: What the company has chosen.
     """
@@ -175,6 +177,7 @@ class SlackApp:
         maintenance: Maintenance,
         metrics: Metrics,
         admins: frozenset[str],
+        admin_groups: frozenset[str] = frozenset(),
         answer_workers: int,
         rules: HouseRules,
     ) -> None:
@@ -197,7 +200,9 @@ class SlackApp:
         poster = SlackClient(metrics, base_url=api_url, logger=library_log(), retry_handlers=[])
         self._poster = poster
         # Where several workspaces share the handbook, the admins of one do not run it.
-        self._people = People(poster, admins=admins, slack_roles=not connection.shared)
+        self._people = People(
+            poster, admins=admins, admin_groups=admin_groups, slack_roles=not connection.shared
+        )
         self._presentation = Presentation(rules.stale_after_days, rules.owners_channel)
         admission = Admission(
             self._people,
@@ -243,10 +248,12 @@ class SlackApp:
         self._home = Home(
             handbook=handbook,
             asking=self._asking,
+            client=self._client,
             statistics=stores.statistics,
             feedback=stores.feedback,
             maintenance=maintenance,
             admin=HomeAdmin(
+                client=poster,
                 handbook=handbook,
                 maintenance=maintenance,
                 statistics=stores.statistics,

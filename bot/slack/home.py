@@ -105,12 +105,14 @@ class Home:
     where it is. They are made from what everybody may read.
 
     Args:
+        client: Shows views, which may be repeated blindly.
         now: Clock in seconds, for what is kept a while.
     """
 
     def __init__(
         self,
         *,
+        client: AsyncWebClient,
         handbook: Handbook,
         asking: PrivateAsking,
         statistics: Statistics,
@@ -121,6 +123,7 @@ class Home:
         admission: Admission,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._client = client
         self._handbook = handbook
         self._asking = asking
         self._statistics = statistics
@@ -151,11 +154,10 @@ class Home:
         app.action(_THUMBED)(ack=acknowledge, lazy=[self._thumbed])
         self._admin.register(app, self._refreshed)
 
-    async def publish(self, client: AsyncWebClient, tab: HomeTab, *, note: str = "") -> None:
+    async def publish(self, tab: HomeTab, *, note: str = "") -> None:
         """Show somebody their Home tab as it is now.
 
         Args:
-            client: With the token of their workspace.
             tab: Theirs.
             note: Told to admins above what they can do.
         """
@@ -163,7 +165,7 @@ class Home:
         for _ in range(2):
             view = await self._view(tab, note)
             try:
-                await client.views_publish(user_id=tab.user_id, view=view, hash=shown or None)
+                await self._client.views_publish(user_id=tab.user_id, view=view, hash=shown or None)
             except SlackApiError as error:
                 if error.response.get("error") == "hash_conflict":
                     # Something newer is shown than this was made over: made anew, it is newest.
@@ -174,12 +176,12 @@ class Home:
                 log.warning("a Home tab was lost: %s", type(error).__name__)
             return
 
-    async def _opened(self, body: dict[str, Any], client: AsyncWebClient) -> None:
-        await self.publish(client, HomeTab.opened(body))
+    async def _opened(self, body: dict[str, Any]) -> None:
+        await self.publish(HomeTab.opened(body))
 
-    async def _refreshed(self, body: dict[str, Any], client: AsyncWebClient, note: str) -> None:
+    async def _refreshed(self, body: dict[str, Any], note: str) -> None:
         self._state = None
-        await self.publish(client, HomeTab.pressed(body), note=note)
+        await self.publish(HomeTab.pressed(body), note=note)
 
     async def _view(self, tab: HomeTab, note: str) -> Block:
         words = await self._people.words(tab.user_id)
@@ -257,7 +259,7 @@ class Home:
                 favourites.append(Favourite(known[0], use.useful, use.cited))
         return favourites[:FAVOURITES_SHOWN]
 
-    async def _asked(self, body: dict[str, Any], client: AsyncWebClient) -> None:
+    async def _asked(self, body: dict[str, Any]) -> None:
         tab, question = HomeTab.pressed(body), _typed(body, ASK)
         words = await self._people.words(tab.user_id, question)
 
@@ -265,10 +267,10 @@ class Home:
             asker = Asker(tab.team_id, tab.channel_id, tab.user_id)
             return await self._asking.answer(asker, question)
 
-        if await self._show(body, client, words.home_answer_title, question, words, answer):
-            await self.publish(client, tab)
+        if await self._show(body, words.home_answer_title, question, words, answer):
+            await self.publish(tab)
 
-    async def _searched(self, body: dict[str, Any], client: AsyncWebClient) -> None:
+    async def _searched(self, body: dict[str, Any]) -> None:
         tab, terms = HomeTab.pressed(body), _typed(body, SEARCH)
         words = await self._people.words(tab.user_id, terms)
 
@@ -277,12 +279,11 @@ class Home:
                 found = await asyncio.to_thread(self._handbook.search, Question(terms), HITS)
             return render_hits(found, words)
 
-        await self._show(body, client, words.home_search_title, terms, words, search)
+        await self._show(body, words.home_search_title, terms, words, search)
 
     async def _show(
         self,
         body: dict[str, Any],
-        client: AsyncWebClient,
         title: str,
         typed: str,
         words: Words,
@@ -292,11 +293,13 @@ class Home:
         refusal = await self._admission.refusal(body["user"]["id"], body["team"]["id"], words)
         if refusal or not typed:
             notice = notice_modal(title, refusal or words.home_empty, words)
-            await _unless_lost(client.views_open(trigger_id=body["trigger_id"], view=notice))
+            await _unless_lost(self._client.views_open(trigger_id=body["trigger_id"], view=notice))
             return False
         # At once: the right to open a modal ends after three seconds.
         waiting = waiting_modal(title, typed, words)
-        opened = await _unless_lost(client.views_open(trigger_id=body["trigger_id"], view=waiting))
+        opened = await _unless_lost(
+            self._client.views_open(trigger_id=body["trigger_id"], view=waiting)
+        )
         if opened is None:
             return False
         try:
@@ -309,10 +312,10 @@ class Home:
             message = render_notice(words.failure)
         shown = message_modal(title, typed, message, words)
         # Gone when the person closed it meanwhile: the question stands in their Home tab.
-        await _unless_lost(client.views_update(view_id=opened["view"]["id"], view=shown))
+        await _unless_lost(self._client.views_update(view_id=opened["view"]["id"], view=shown))
         return True
 
-    async def _thumbed(self, body: dict[str, Any], client: AsyncWebClient) -> None:
+    async def _thumbed(self, body: dict[str, Any]) -> None:
         verdict, question_id = verdict_in(body["actions"][0]["value"])
         given = Feedback(question_id, body["team"]["id"], body["user"]["id"], verdict)
         words = await self._people.words(given.user_id)
@@ -323,7 +326,7 @@ class Home:
         except JobStoreError as error:
             log.error("feedback was lost: %s", error)
             thanks = with_thanks(view, words.feedback_lost)
-        await _unless_lost(client.views_update(view_id=view["id"], view=thanks))
+        await _unless_lost(self._client.views_update(view_id=view["id"], view=thanks))
 
 
 async def _unless_lost(call: Any) -> Any:

@@ -30,22 +30,28 @@ _SOURCE = "source:"
 _SYNCED = re.compile(f"^(?:{SYNC}|{DRY_RUN})$")
 _SCHEDULED = re.compile(f"^(?:{PAUSE}|{RESUME})$")
 
-Refresh = Callable[[dict[str, Any], AsyncWebClient, str], Awaitable[None]]
+Refresh = Callable[[dict[str, Any], str], Awaitable[None]]
 """Publishes the Home tab anew that a press came from, with a note for admins."""
 
 
 class HomeAdmin:
-    """Gathers what only admins see, and does what they press."""
+    """Gathers what only admins see, and does what they press.
+
+    Args:
+        client: Posts reports, which must not be repeated blindly.
+    """
 
     def __init__(
         self,
         *,
+        client: AsyncWebClient,
         handbook: Handbook,
         maintenance: Maintenance,
         statistics: Statistics,
         commands: AdminCommands,
         people: People,
     ) -> None:
+        self._client = client
         self._handbook = handbook
         self._maintenance = maintenance
         self._statistics = statistics
@@ -60,11 +66,11 @@ class HomeAdmin:
         async def acknowledge(ack: Callable[[], Any]) -> None:
             await ack()
 
-        async def synced(body: dict[str, Any], client: AsyncWebClient) -> None:
-            await self._sync(body, client, refresh)
+        async def synced(body: dict[str, Any]) -> None:
+            await self._sync(body, refresh)
 
-        async def scheduled(body: dict[str, Any], client: AsyncWebClient) -> None:
-            await self._schedule(body, client, refresh)
+        async def scheduled(body: dict[str, Any]) -> None:
+            await self._schedule(body, refresh)
 
         app.action(_SYNCED)(ack=acknowledge, lazy=[synced])
         app.action(_SCHEDULED)(ack=acknowledge, lazy=[scheduled])
@@ -86,24 +92,22 @@ class HomeAdmin:
             self._gaps[team_id] = known
         return known[1]
 
-    async def _sync(self, body: dict[str, Any], client: AsyncWebClient, refresh: Refresh) -> None:
+    async def _sync(self, body: dict[str, Any], refresh: Refresh) -> None:
         user_id, action = body["user"]["id"], body["actions"][0]
         words = await self._people.words(user_id)
         if not await self._people.is_admin(user_id):
-            await refresh(body, client, "")
+            await refresh(body, "")
             return
-        await refresh(body, client, words.home_sync_started)
+        await refresh(body, words.home_sync_started)
         value = action["value"]
         chosen = [value.removeprefix(_SOURCE)] if value.startswith(_SOURCE) else []
-        address = DirectReport(client, user_id)
+        address = DirectReport(self._client, user_id)
         await self._commands.sync(
             user_id, chosen, address, words, dry_run=action["action_id"] == DRY_RUN
         )
-        await refresh(body, client, "")
+        await refresh(body, "")
 
-    async def _schedule(
-        self, body: dict[str, Any], client: AsyncWebClient, refresh: Refresh
-    ) -> None:
+    async def _schedule(self, body: dict[str, Any], refresh: Refresh) -> None:
         user_id, note = body["user"]["id"], ""
         if await self._people.is_admin(user_id):
             paused = body["actions"][0]["action_id"] == PAUSE
@@ -115,4 +119,4 @@ class HomeAdmin:
                 log.error("the schedule was not changed: %s", error)
                 note = (await self._people.words(user_id)).schedule_failed
         # For somebody who is no admin any more this takes the buttons away.
-        await refresh(body, client, note)
+        await refresh(body, note)

@@ -73,6 +73,7 @@ class People:
     Args:
         client: With the bot token and without retry handlers.
         admins: Ids of people who count as admins whatever Slack says.
+        admin_groups: Ids of user groups whose members count as admins.
         slack_roles: Whether admins and owners of a workspace count as admins.
         now: A clock in seconds.
     """
@@ -82,14 +83,17 @@ class People:
         client: AsyncWebClient,
         *,
         admins: frozenset[str] = frozenset(),
+        admin_groups: frozenset[str] = frozenset(),
         slack_roles: bool = True,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._admins = admins
+        self._admin_groups = admin_groups
         self._slack_roles = slack_roles
         self._now = now
         self._known: dict[tuple[str, str], tuple[float, Person]] = {}
+        self._members: dict[tuple[str, str], tuple[float, frozenset[str]]] = {}
 
     async def get(self, user_id: str, *, max_age_s: float = KEEP_S) -> Person:
         """Return what is known of somebody, not older than `max_age_s` seconds."""
@@ -123,7 +127,26 @@ class People:
         """Say whether somebody is an admin; not when Slack does not tell."""
         if user_id in self._admins:
             return True
-        return (await self.get(user_id, max_age_s=KEEP_ROLE_S)).is_admin
+        if (await self.get(user_id, max_age_s=KEEP_ROLE_S)).is_admin:
+            return True
+        groups = [await self._group(group_id) for group_id in sorted(self._admin_groups)]
+        return any(user_id in members for members in groups)
+
+    async def _group(self, group_id: str) -> frozenset[str]:
+        """Return who is in a user group; nobody when Slack does not tell."""
+        known_as = (current_team_id(), group_id)
+        found = self._members.get(known_as)
+        if found is not None and self._now() - found[0] < KEEP_ROLE_S:
+            return found[1]
+        members: frozenset[str] = frozenset()
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                answer = await self._client.usergroups_users_list(usergroup=group_id)
+            members = frozenset(answer["users"])
+        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
+            log.warning("nobody is known of group %s: %s", group_id, type(error).__name__)
+        self._members[known_as] = (self._now(), members)
+        return members
 
     async def _ask(self, user_id: str) -> Person:
         try:

@@ -95,6 +95,27 @@ async def test_whoever_is_named_in_admin_users_is_an_admin(sandbox: Sandbox, fol
     assert f"{PAGES} pages added" in report.text
 
 
+async def test_whoever_is_in_an_admin_group_is_an_admin(sandbox: Sandbox, folder: Path) -> None:
+    group = sandbox.add_group("guide-admins", ["james"])
+    async with running(sandbox, folder, admin_groups=frozenset({group.group_id})):
+        report = await ordered(sandbox, "reindex --dry-run", who="james")
+        refusal = await ordered(sandbox, "reindex", who="camille")
+        await ordered(sandbox, "status", who="james", count=2)
+
+    assert f"{PAGES} pages would be added" in report.text
+    assert refusal.text == FRENCH.admins_only
+    assert len(sandbox.calls("usergroups.users.list")) == 1
+
+
+async def test_a_group_that_slack_does_not_know_makes_nobody_an_admin(
+    sandbox: Sandbox, folder: Path
+) -> None:
+    async with running(sandbox, folder, admin_groups=frozenset({"S0NOBODY"})):
+        refusal = await ordered(sandbox, "reindex", who="james")
+
+    assert refusal.text == ENGLISH.admins_only
+
+
 async def test_nobody_is_an_admin_while_slack_does_not_say_so(
     sandbox: Sandbox, folder: Path
 ) -> None:
