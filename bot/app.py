@@ -23,6 +23,7 @@ from bot.retrieval.search import Searcher, SearchResults
 from bot.settings import BotSettings
 from bot.store import CalibrationStore, open_engine
 from ingest import (
+    PUBLIC,
     Audiences,
     Embedder,
     EncodingFailed,
@@ -75,9 +76,11 @@ class EngineRoom:
         )
         return explain(examination, terms)
 
-    def search(self, question: Question, limit: int) -> SearchResults:
-        """Rank at most `limit` passages that everybody may read (see `Searcher.search`)."""
-        return self._searcher.search(question, limit=limit)
+    def search(
+        self, question: Question, limit: int, audiences: Audiences = PUBLIC
+    ) -> SearchResults:
+        """Rank at most `limit` passages that these may read (see `Searcher.search`)."""
+        return self._searcher.search(question, limit=limit, audiences=audiences)
 
     def chunks(self, chunk_ids: Sequence[str], audiences: Audiences) -> list[StoredChunk]:
         """Return those of these passages that are there and may be read by these, in order."""

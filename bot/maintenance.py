@@ -59,11 +59,17 @@ class Maintenance:
     def public_sources(self) -> frozenset[str]:
         """Return the names of the sources whose pages are for everybody, unless they say otherwise.
 
+        Everybody in every workspace: those limited to some are not among them.
+
         Raises:
             ConfigurationError: If handbook.toml is wrong.
         """
         configured = load_config(self._settings).sources
-        return frozenset(source.name for source in configured if PUBLIC & set(source.audience))
+        return frozenset(
+            source.name
+            for source in configured
+            if PUBLIC & set(source.audience) and not source.workspaces
+        )
 
     def sync(
         self,

@@ -44,6 +44,7 @@ from ingest.records import (
     StoredChunk,
     Unit,
     UnitKind,
+    within,
 )
 from ingest.settings import IngestSettings
 from ingest.spelling import Respeller
@@ -113,6 +114,7 @@ __all__ = [
     "run_command_line",
     "run_ingest",
     "status_command",
+    "within",
 ]
 
 _LAZY = {

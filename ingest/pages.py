@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from ingest.language import detect_language
-from ingest.records import EVERYONE, Audiences, Page, ParsedPage, RawPage
+from ingest.records import EVERYONE, Audiences, Page, ParsedPage, RawPage, within
 
 # Front matter keys of the last change, the most precise first: Hugo, Jekyll, Docusaurus, MkDocs
 # and <meta> names, lower case with `_`. `date` is often the day of publication, so it comes last.
@@ -55,7 +55,7 @@ def build_page(source: str, raw: RawPage, parsed: ParsedPage, *, version: str) -
         version=version,
         url=raw.url,
         modified_at=_modified_at(metadata) or raw.modified_at,
-        audiences=_narrow(raw.audiences, _audiences(metadata)),
+        audiences=_limit(_narrow(raw.audiences, _audiences(metadata)), raw.workspaces),
         outdated=any(_is_true(metadata.get(key)) for key in _OUTDATED_KEYS),
     )
 
@@ -90,6 +90,12 @@ def _audiences(metadata: Metadata) -> Audiences | None:
         names = value.strip("[]").split(",") if isinstance(value, str) else value
         return frozenset(name.strip() for name in names if name.strip()) or None
     return None
+
+
+def _limit(audiences: Audiences, workspaces: frozenset[str]) -> Audiences:
+    if not workspaces:
+        return audiences
+    return frozenset().union(*(within(workspace, audiences) for workspace in workspaces))
 
 
 def _narrow(allowed: Audiences, declared: Audiences | None) -> Audiences:

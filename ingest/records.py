@@ -27,6 +27,15 @@ class UnitKind(StrEnum):
     CODE = "code"
 
 
+def within(workspace: str, audiences: Audiences) -> Audiences:
+    """Return these audiences as far as they belong to one workspace.
+
+    What is limited to workspaces has only such audiences; a reader in a workspace has them beside
+    their own. So the limit holds wherever audiences are compared.
+    """
+    return frozenset(f"{workspace}/{audience}" for audience in audiences)
+
+
 @dataclass(frozen=True, slots=True)
 class RawPage:
     """A page as its source delivers it, before parsing.
@@ -38,6 +47,7 @@ class RawPage:
         modified_at: Aware datetime of the last change known to the source, or None.
         url: Link for readers, or None.
         audiences: Who may read it.
+        workspaces: Ids of the workspaces to whose people that is limited; none: no limit.
     """
 
     path: str
@@ -46,6 +56,7 @@ class RawPage:
     modified_at: datetime | None = None
     url: str | None = None
     audiences: Audiences = PUBLIC
+    workspaces: frozenset[str] = frozenset()
 
     @property
     def content_hash(self) -> str:

@@ -25,7 +25,7 @@ from bot.slack.web_client import SlackClient
 from bot.slack.workspaces import OneWorkspace
 from bot.store import JobStore, Stores, migrate, open_engine
 from bot.web import WebServer
-from ingest import Audiences, IndexStoreError, StoredChunk
+from ingest import PUBLIC, Audiences, IndexStoreError, StoredChunk
 from tests.outcomes import abstention, answer, passage
 
 Answer = Callable[[Question, Audiences], Outcome]
@@ -49,7 +49,7 @@ class ScriptedHandbook:
     """A handbook that answers and searches by functions of the test's choice."""
 
     answer: Answer = knows_remote_work
-    search: Search = finds_remote_work
+    find: Search = finds_remote_work
 
     readable: bool = True
     pages: tuple[StoredChunk, ...] = ()
@@ -57,6 +57,11 @@ class ScriptedHandbook:
     def chunks(self, chunk_ids: Sequence[str], audiences: Audiences) -> list[StoredChunk]:
         pages = {chunk.chunk_id: chunk for chunk in self.pages}
         return [pages[c] for c in chunk_ids if c in pages and self.readable]
+
+    def search(
+        self, question: Question, limit: int, audiences: Audiences = PUBLIC
+    ) -> SearchResults:
+        return self.find(question, limit)
 
     def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
         return self.readable

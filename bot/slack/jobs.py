@@ -11,6 +11,7 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import ParamSpec, Protocol, TypeVar
 
@@ -277,9 +278,9 @@ class Workers:
         earlier = await self._earlier(job)
         loop = asyncio.get_running_loop()
         try:
-            outcome = await loop.run_in_executor(
-                self._answering, self._answer, Question(question, earlier), PUBLIC
-            )
+            answer = partial(self._answer, Question(question, earlier), PUBLIC)
+            # The thread too must know which workspace asks.
+            outcome = await loop.run_in_executor(self._answering, copy_context().run, answer)
         except HandbookError as error:
             # Never an abstention: the handbook may well know.
             log.error("outage: %s", type(error).__name__, extra={"job_id": job.job_id})

@@ -1,4 +1,4 @@
-"""Lets the Slack app start before there is an index to answer from."""
+"""The handbook as Slack sees it: perhaps not there yet, and as each workspace may read it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from bot.answering.explanation import Explanation
 from bot.metrics import Metrics
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResults
-from ingest import Audiences, IndexNotBuiltError, StoredChunk, Vector
+from bot.slack.workspaces import current_team_id
+from ingest import PUBLIC, Audiences, IndexNotBuiltError, StoredChunk, Vector, within
 
 
 class Handbook(Protocol):
@@ -24,8 +25,10 @@ class Handbook(Protocol):
         """Answer one question as `answer` does, and tell everything behind the outcome."""
         ...
 
-    def search(self, question: Question, limit: int) -> SearchResults:
-        """Rank at most `limit` passages that everybody may read."""
+    def search(
+        self, question: Question, limit: int, audiences: Audiences = PUBLIC
+    ) -> SearchResults:
+        """Rank at most `limit` passages that these audiences may read."""
         ...
 
     def chunks(self, chunk_ids: Sequence[str], audiences: Audiences) -> list[StoredChunk]:
@@ -47,6 +50,9 @@ class Handbook(Protocol):
 
 class HandbookWhenReady:
     """Opens the handbook's index at the first chance. Safe to share by threads.
+
+    Audiences are taken for those of the current workspace (see `workspaces`): its people also read
+    what is limited to it. Outside of a workspace only what has no such limit is read.
 
     Every method but `close` and `is_ready` raises `IndexNotBuiltError` as long as nothing has been
     ingested.
@@ -73,25 +79,27 @@ class HandbookWhenReady:
     def answer(self, question: Question, audiences: Audiences) -> Outcome:
         """Answer one question from what these audiences may read."""
         with self._metrics.answering():
-            outcome = self._handbook().answer(question, audiences)
+            outcome = self._handbook().answer(question, _here(audiences))
         self._metrics.answered(outcome)
         return outcome
 
     def explain(self, question: Question, audiences: Audiences) -> Explanation:
         """Answer one question as `answer` does, and tell everything behind the outcome."""
-        return self._handbook().explain(question, audiences)
+        return self._handbook().explain(question, _here(audiences))
 
-    def search(self, question: Question, limit: int) -> SearchResults:
-        """Rank at most `limit` passages that everybody may read."""
-        return self._handbook().search(question, limit)
+    def search(
+        self, question: Question, limit: int, audiences: Audiences = PUBLIC
+    ) -> SearchResults:
+        """Rank at most `limit` passages that these audiences may read."""
+        return self._handbook().search(question, limit, _here(audiences))
 
     def chunks(self, chunk_ids: Sequence[str], audiences: Audiences) -> list[StoredChunk]:
         """Return those of these passages that are there and may be read by these, in order."""
-        return self._handbook().chunks(chunk_ids, audiences)
+        return self._handbook().chunks(chunk_ids, _here(audiences))
 
     def may_read(self, chunk_ids: Collection[str], audiences: Audiences) -> bool:
         """Say whether all of these (distinct) passages are there and may be read by these."""
-        return self._handbook().may_read(chunk_ids, audiences)
+        return self._handbook().may_read(chunk_ids, _here(audiences))
 
     def vectors(self, texts: Sequence[str]) -> Vector | None:
         """Encode texts as unit vectors, one per row; None when no encoder takes part."""
@@ -108,3 +116,8 @@ class HandbookWhenReady:
             if self._built is None:
                 self._built = self._build()
             return self._built
+
+
+def _here(audiences: Audiences) -> Audiences:
+    team_id = current_team_id()
+    return audiences | within(team_id, audiences) if team_id else audiences

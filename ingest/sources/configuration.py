@@ -63,12 +63,14 @@ class SourceTable(BaseModel):
         audience: Who may read the pages; none: everyone.
         path_audiences: Who may read the pages that a glob matches; narrows `audience`.
         owner: Who looks after these pages: a name, an address, a Slack id.
+        workspaces: Ids (T…) of the Slack workspaces whose people may read the pages; none: every
+            one that is served.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     # Keys whose change makes every page be looked at again: its link or audience may be another.
-    _shown: ClassVar[tuple[str, ...]] = ("url", "audience", "path_audiences")
+    _shown: ClassVar[tuple[str, ...]] = ("url", "audience", "path_audiences", "workspaces")
 
     name: Annotated[Text, AfterValidator(_without_separator)]
     include: tuple[Text, ...] = ()
@@ -76,6 +78,7 @@ class SourceTable(BaseModel):
     audience: Names = (EVERYONE,)
     path_audiences: dict[Text, Names] = Field(default_factory=dict)
     owner: Text | None = None
+    workspaces: Names = ()
 
     @property
     def fingerprint(self) -> str:

@@ -20,7 +20,9 @@ def open_source(table: SourceTable, settings: IngestSettings) -> Source:
         ConfigurationError: If a secret that the table names is not set, or a value of it is wrong.
     """
     source = _open(table, settings)
-    return RestrictedSource(source, table.path_audiences) if table.path_audiences else source
+    if not table.path_audiences and not table.workspaces:
+        return source
+    return RestrictedSource(source, table.path_audiences, table.workspaces)
 
 
 def _open(table: SourceTable, settings: IngestSettings) -> Source:

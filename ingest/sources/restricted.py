@@ -1,8 +1,8 @@
-"""Narrows the audience of pages by where they stand in their source."""
+"""Narrows who may read the pages of a source: by where they stand, and by workspace."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ingest.records import EVERYONE, Audiences, RawPage
@@ -18,16 +18,23 @@ def narrow(allowed: Audiences, declared: Audiences) -> Audiences:
 
 
 class RestrictedSource:
-    """A source some of whose folders fewer people may read.
+    """A source whose pages fewer people may read.
 
     Args:
         source: Delivers the pages.
         path_audiences: Audiences by path pattern; a page that several match is for those whom
             all of them allow.
+        workspaces: Ids of the workspaces whose people may read the pages; none: no limit.
     """
 
-    def __init__(self, source: Source, path_audiences: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        path_audiences: Mapping[str, Sequence[str]],
+        workspaces: Collection[str] = (),
+    ) -> None:
         self._source = source
+        self._workspaces = frozenset(workspaces)
         self._rules = [
             (path_pattern(glob), frozenset(names)) for glob, names in path_audiences.items()
         ]
@@ -52,7 +59,7 @@ class RestrictedSource:
         for pattern, names in self._rules:
             if pattern.match(raw.path):
                 audiences = narrow(audiences, names)
-        return replace(raw, audiences=audiences)
+        return replace(raw, audiences=audiences, workspaces=self._workspaces)
 
     def close(self) -> None:
         """Let go of what reading needed."""

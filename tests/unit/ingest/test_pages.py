@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from ingest.pages import build_page
-from ingest.records import PUBLIC, Audiences, Page, ParsedPage, RawPage
+from ingest.records import PUBLIC, Audiences, Page, ParsedPage, RawPage, within
 
 FILE_DATE = datetime(2020, 1, 1, tzinfo=UTC)
 TEXT = "Les congés payés sont posés avec l'accord du responsable, un mois à l'avance."
@@ -66,6 +66,23 @@ def test_front_matter_narrows_the_audience_and_never_widens_it(source, declared,
     metadata = {} if declared is None else {"audience": declared}
 
     assert page(frozenset(source), **metadata).audiences == expected
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        (None, {"T1/everyone", "T2/everyone"}),
+        ("hr", {"T1/hr", "T2/hr"}),
+        ("T3/everyone", {"T1/T3/everyone", "T2/T3/everyone"}),
+    ],
+)
+def test_a_page_limited_to_workspaces_has_audiences_of_those_alone(declared, expected):
+    raw = RawPage("a.md", b"x", "text/markdown", workspaces=frozenset({"T1", "T2"}))
+    metadata = {} if declared is None else {"audience": declared}
+    made = build_page("handbook", raw, ParsedPage("Congés", TEXT, (), metadata), version="1")
+
+    assert made.audiences == expected
+    assert not made.audiences & (PUBLIC | within("T3", PUBLIC))
 
 
 @pytest.mark.parametrize("key", ["outdated", "Deprecated", "archived"])

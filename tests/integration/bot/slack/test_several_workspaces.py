@@ -17,6 +17,7 @@ import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import Engine
 
+from bot.app import open_engine_room
 from bot.errors import WorkspaceUnavailable
 from bot.metrics import Metrics
 from bot.records import Outcome, Question
@@ -28,11 +29,12 @@ from bot.sandbox.workspace import Workspace as SandboxWorkspace
 from bot.settings import BotSettings
 from bot.slack.connection import connect
 from bot.slack.installations import Installations
+from bot.slack.readiness import HandbookWhenReady
 from bot.slack.wording import FRENCH, NOT_ALLOWED, NOT_INSTALLED
 from bot.slack.workspaces import Workspace
 from bot.store import JobState, JobStore, migrate, open_engine
-from ingest import Audiences, ConfigurationError
-from tests.slack_running import knows_remote_work, running
+from ingest import Audiences, ConfigurationError, run_ingest
+from tests.slack_running import knows_remote_work, running, settings_in
 
 # slack_sdk 3.48 still uses what aiohttp 3.14 deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:BasicAuth is deprecated:DeprecationWarning")
@@ -270,6 +272,55 @@ async def test_an_admin_of_one_workspace_does_not_run_the_handbook_of_all(
         await sandbox.wait_for_ephemeral("zoe", FRENCH.admins_only, team=second.team_id)
         sandbox.slash("amina", "general", "/handbook", "status")
         await sandbox.wait_for_ephemeral("amina", FRENCH.state_not_built)
+
+
+async def test_a_workspace_never_sees_the_pages_of_another(
+    sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    first, second, _ = teams(sandbox)
+    pages = {
+        "commun": "# Horaires\n\nLes bureaux ouvrent à huit heures tous les matins.\n",
+        "siege": "# Parking du siège\n\nLe parking du siège ferme à vingt heures.\n",
+        "filiale": "# Parking de la filiale\n\nLe parking de la filiale ferme à minuit.\n",
+    }
+    limits = {"siege": first.team_id, "filiale": second.team_id}
+    tables = []
+    for name, text in pages.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "page.md").write_text(text, encoding="utf-8")
+        table = f'[[sources]]\nname = "{name}"\npath = "{name}"\n'
+        tables.append(table + (f'workspaces = "{limits[name]}"\n' if name in limits else ""))
+    (tmp_path / "handbook.toml").write_text("\n".join(tables), encoding="utf-8")
+    own = settings_in(tmp_path)
+    await asyncio.to_thread(run_ingest, own)
+    handbook = HandbookWhenReady(lambda: open_engine_room(own), Metrics())
+
+    async with serving(sandbox, engine, tmp_path, handbook=handbook) as served:
+        for person, workspace, sees, never in (
+            ("camille", first, "vingt heures", ("minuit", "filiale")),
+            ("zoe", second, "minuit", ("vingt heures", "siège", "siege")),
+        ):
+            team = workspace.team_id
+            await served.install(team)
+            shown = []
+            asked = sandbox.say(
+                person, "general", "@Manuel à quelle heure ferme le parking ?", team=team
+            )
+            shown.append(await sandbox.wait_for_reply(asked, team=team))
+            sandbox.slash(person, "general", "/handbook", "parking ferme", team=team)
+            shown.append(await sandbox.wait_for_ephemeral(person, sees, team=team))
+            ask = "ask à quelle heure ferme le parking ?"
+            sandbox.slash(person, "general", "/handbook", ask, team=team)
+            shown.append(await sandbox.wait_for_ephemeral(person, sees, count=2, team=team))
+            for message in shown:
+                assert sees in message.text
+                assert not [w for w in never if w in message.text + str(message.blocks)]
+            sandbox.slash(person, "general", "/handbook", "bureaux", team=team)
+            await sandbox.wait_for_ephemeral(person, "huit heures", team=team)
+            sandbox.open_home(person, team=team)
+            view = await sandbox.wait_until(lambda p=person, t=team: sandbox.home(p, team=t))
+            assert not [w for w in never if w in str(view.content)]
+    handbook.close()
 
 
 async def test_a_token_near_its_end_is_exchanged_once_however_many_want_it(

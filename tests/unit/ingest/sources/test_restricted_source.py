@@ -34,3 +34,12 @@ def test_pages_below_a_folder_are_for_its_audience():
     found = {e.path: source.fetch(e).audiences for e in source.listing().entries}
 
     assert found == {"rh/paie.md": {"rh"}, "rh/it/acces.md": {"rh"}, "accueil.md": PUBLIC}
+
+
+def test_pages_of_a_source_that_is_limited_to_workspaces_say_so():
+    inner = FakeSource()
+    inner.put("accueil.md", "# Titre\n\nTexte.\n")
+    source = RestrictedSource(inner, {}, ["T1", "T2"])
+
+    [entry] = source.listing().entries
+    assert source.fetch(entry).workspaces == {"T1", "T2"}
