@@ -34,6 +34,13 @@ def _without_separator(name: str) -> str:
     return name
 
 
+def _web_address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("an address starts with http:// or https://")
+    return _without_password(url)
+
+
 def _without_password(url: str) -> str:
     if urlsplit(url).password is not None:
         raise ValueError("a password stands in the environment, not in an address: see token_env")
@@ -48,6 +55,8 @@ def _not_an_option(value: str) -> str:
 
 
 Names = Annotated[tuple[Text, ...], BeforeValidator(_one_or_many)]
+WebAddress = Annotated[Text, AfterValidator(_web_address)]
+WebAddresses = Annotated[tuple[WebAddress, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """Name of an environment variable that holds a secret."""
 GitAddress = Annotated[Text, AfterValidator(_not_an_option), AfterValidator(_without_password)]
@@ -168,9 +177,52 @@ class GitTable(SourceTable):
         return self.model_copy(update=changes)
 
 
+class WebsiteTable(SourceTable):
+    """Pages of a website.
+
+    Attributes:
+        start: Where to begin; pages outside the folders of these addresses are left out.
+        hosts: Further hosts whose pages belong to the site.
+        sitemap: Address of the sitemap; none: what robots.txt names, else /sitemap.xml.
+        mode: `sitemap`, `crawl`, or `auto`: the sitemap where there is one.
+        headers_env: Request headers, by the environment variables that hold their values.
+        cookies_env: Cookies, by the environment variables that hold their values.
+        private_network: Whether the hosts may have private addresses, as an intranet has.
+        obey_robots: Whether robots.txt is followed.
+        keep_query: Whether a crawl follows links with a query (`?page=2`).
+        trust_lastmod: Whether a page whose date in the sitemap did not change is not asked for.
+        requests_per_second: Never more than these.
+        max_pages: A site with more is not listed completely.
+        time_limit_s: Nor is one that takes longer.
+    """
+
+    type: Literal["website"]
+    start: WebAddresses
+    hosts: Names = ()
+    sitemap: WebAddress | None = None
+    mode: Literal["auto", "sitemap", "crawl"] = "auto"
+    headers_env: dict[Text, Variable] = Field(default_factory=dict)
+    cookies_env: dict[Text, Variable] = Field(default_factory=dict)
+    private_network: bool = False
+    obey_robots: bool = True
+    keep_query: bool = False
+    trust_lastmod: bool = False
+    requests_per_second: Annotated[float, Field(gt=0)] = 5.0
+    max_pages: Annotated[int, Field(ge=1)] = 20_000
+    time_limit_s: Annotated[float, Field(gt=0)] = 7_200.0
+
+    __hash__ = SourceTable.__hash__
+
+    @property
+    def place(self) -> str:
+        """Return where to begin."""
+        return self.start[0]
+
+
 KINDS: Mapping[str, type[SourceTable]] = {
     "folder": FolderTable,
     "git": GitTable,
+    "website": WebsiteTable,
 }
 
 
@@ -182,7 +234,9 @@ def _kind(table: Any) -> str | None:
 
 
 AnySourceTable = Annotated[
-    Annotated[FolderTable, Tag("folder")] | Annotated[GitTable, Tag("git")],
+    Annotated[FolderTable, Tag("folder")]
+    | Annotated[GitTable, Tag("git")]
+    | Annotated[WebsiteTable, Tag("website")],
     Discriminator(_kind),
 ]
 

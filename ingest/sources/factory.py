@@ -8,7 +8,7 @@ from ingest.errors import ConfigurationError
 from ingest.secrets import read_secret
 from ingest.settings import IngestSettings
 from ingest.sources.base import Source
-from ingest.sources.configuration import FolderTable, GitTable, SourceTable
+from ingest.sources.configuration import FolderTable, GitTable, SourceTable, WebsiteTable
 from ingest.sources.folder import FolderSource
 from ingest.sources.restricted import RestrictedSource
 
@@ -39,6 +39,8 @@ def _open(table: SourceTable, settings: IngestSettings) -> Source:
             )
         case GitTable():
             return _open_git(table, settings)
+        case WebsiteTable():
+            return _open_website(table, settings)
         case _:
             raise ConfigurationError(f"source {table.name!r} is of an unknown type")
 
@@ -50,7 +52,7 @@ def _open_git(table: GitTable, settings: IngestSettings) -> Source:
 
     access = GitAccess(
         repository=table.repository,
-        token=_secret(table.token_env, table),
+        token=_secret(table.token_env, table) if table.token_env else None,
         token_name=table.token_env,
         username=table.username,
         ssh_key=table.ssh_key,
@@ -71,7 +73,34 @@ def _open_git(table: GitTable, settings: IngestSettings) -> Source:
     )
 
 
-def _secret(variable: str | None, table: SourceTable) -> SecretStr | None:
-    if variable is None:
-        return None
+def _open_website(table: WebsiteTable, settings: IngestSettings) -> Source:
+    from ingest.sources.web_visitor import SiteAccess, SiteLimits
+    from ingest.sources.website import WebsiteSource
+
+    access = SiteAccess(
+        headers={name: _secret(variable, table) for name, variable in table.headers_env.items()},
+        cookies={name: _secret(variable, table) for name, variable in table.cookies_env.items()},
+        private_network=table.private_network,
+        obey_robots=table.obey_robots,
+        requests_per_second=table.requests_per_second,
+    )
+    return WebsiteSource(
+        table.name,
+        table.start,
+        cache=settings.cache_dir / "websites",
+        access=access,
+        limits=SiteLimits(max_pages=table.max_pages, time_limit_s=table.time_limit_s),
+        hosts=table.hosts,
+        sitemap=table.sitemap,
+        mode=table.mode,
+        keep_query=table.keep_query,
+        trust_lastmod=table.trust_lastmod,
+        include=table.include,
+        exclude=table.exclude,
+        max_page_bytes=settings.max_page_bytes,
+        audiences=frozenset(table.audience),
+    )
+
+
+def _secret(variable: str, table: SourceTable) -> SecretStr:
     return read_secret(variable, needed_by=f"source {table.name!r} in handbook.toml")

@@ -98,7 +98,7 @@ GIT = '[[sources]]\nname = "g"\ntype = "git"\nrepository = "https://example.com/
             ["[[sources]] 2", "pth", "path is missing"],
         ),
         ('[acronym]\nRH = "x"\n', ["acronym is not a known key"]),
-        (SOURCE + 'type = "wiki"\n', ["[[sources]] 1", "type is wrong", "folder, git"]),
+        (SOURCE + 'type = "wiki"\n', ["[[sources]] 1", "type is wrong", "folder, git, website"]),
         (SOURCE + 'token = "abc"\n', ["[[sources]] 1: token is not", "environment", "token_env"]),
         (
             SOURCE + 'type = "git"\n',

@@ -1,0 +1,141 @@
+"""Remembers the pages of a website between syncs, so that unchanged ones need not be sent again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ingest.errors import SourceUnavailableError
+
+_VERSION: Final = 1
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS visits (
+  url TEXT PRIMARY KEY, etag TEXT NOT NULL, last_modified TEXT NOT NULL, lastmod TEXT NOT NULL,
+  media_type TEXT NOT NULL, modified_at TEXT NOT NULL, canonical TEXT NOT NULL,
+  links TEXT NOT NULL, body BLOB NOT NULL
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A page as it was last sent.
+
+    Attributes:
+        url: Normalized.
+        media_type: One that can be parsed.
+        body: Its bytes.
+        etag: Of the reply, "" if it had none.
+        last_modified: Of the reply, as sent, "" if it had none.
+        lastmod: Of the sitemap at that time, as written, "" if it had none.
+        modified_at: ISO moment of its last change, "" when unknown.
+        canonical: The address it goes by.
+        links: Normalized addresses on it.
+    """
+
+    url: str
+    media_type: str
+    body: bytes
+    etag: str = ""
+    last_modified: str = ""
+    lastmod: str = ""
+    modified_at: str = ""
+    canonical: str = ""
+    links: tuple[str, ...] = ()
+
+
+class WebCache:
+    """Visits by address, in an SQLite file that may be deleted at any time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+
+    def get(self, url: str) -> Visit | None:
+        """Return the last visit, None when there was none."""
+        row = self._open().execute("SELECT * FROM visits WHERE url = ?", (url,)).fetchone()
+        if row is None:
+            return None
+        _, etag, last_modified, lastmod, media_type, modified_at, canonical, links, body = row
+        return Visit(
+            url=url,
+            media_type=media_type,
+            body=zlib.decompress(body),
+            etag=etag,
+            last_modified=last_modified,
+            lastmod=lastmod,
+            modified_at=modified_at,
+            canonical=canonical,
+            links=tuple(json.loads(links)),
+        )
+
+    def put(self, visit: Visit) -> None:
+        """Remember a visit instead of the one before."""
+        values = (
+            visit.url,
+            visit.etag,
+            visit.last_modified,
+            visit.lastmod,
+            visit.media_type,
+            visit.modified_at,
+            visit.canonical,
+            json.dumps(visit.links),
+            zlib.compress(visit.body),
+        )
+        connection = self._open()
+        with connection:
+            connection.execute("INSERT OR REPLACE INTO visits VALUES (?,?,?,?,?,?,?,?,?)", values)
+
+    def keep_only(self, urls: Collection[str]) -> None:
+        """Forget every page but these."""
+        connection = self._open()
+        known = [url for (url,) in connection.execute("SELECT url FROM visits")]
+        with connection:
+            connection.executemany(
+                "DELETE FROM visits WHERE url = ?", [(url,) for url in known if url not in urls]
+            )
+
+    def close(self) -> None:
+        """Close the file; it is opened again when needed."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._connection = _connect(self._path)
+            except (OSError, sqlite3.Error) as error:
+                raise SourceUnavailableError(f"cannot use {self._path}: {error}") from error
+        return self._connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open the file; one of another version, or damaged, is begun anew."""
+    try:
+        return _prepared(path)
+    except sqlite3.DatabaseError:
+        path.unlink(missing_ok=True)
+        return _prepared(path)
+
+
+def _prepared(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path)
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version not in (0, _VERSION):
+            raise sqlite3.DatabaseError("written by another version")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(_SCHEMA)
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection

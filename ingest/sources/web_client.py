@@ -1,0 +1,251 @@
+"""Asks web servers, politely and guardedly: the only importer of httpx2 for sources."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import socket
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+import httpx2
+from pydantic import SecretStr
+
+from ingest.errors import PageParseError, SourceUnavailableError
+from ingest.sources.base import too_large
+from ingest.sources.web_addresses import place_of
+from ingest.sources.web_markup import Unpacker
+
+logger = logging.getLogger(__name__)
+
+USER_AGENT: Final = "Manuel/0.1 (handbook indexer)"
+_TRIES: Final = 3
+_WORTH_A_RETRY: Final = frozenset({429, 500, 502, 503, 504})
+_LONGEST_WAIT_S: Final = 120.0
+_ASK_EVERY_S: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server said; `headers` has lower-case names."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    def header(self, name: str) -> str:
+        """Return a header, "" when it is absent."""
+        return self.headers.get(name, "")
+
+
+class WebClient:
+    """Gets pages from a few hosts, one after the other.
+
+    Args:
+        places: Hosts (with port, if it is another) that may be asked.
+        headers: Sent with every request, to these hosts alone.
+        cookies: Likewise.
+        private_network: Whether hosts may have private addresses.
+        requests_per_second: Never more.
+        max_bytes: A longer reply is refused.
+        timeout_s: For connecting, and between two pieces of a reply.
+        reply_limit_s: For a whole reply, however steadily it drips.
+        first_retry_s: Doubled with each retry, unless the server names a delay.
+        stopped: Asked while waiting.
+    """
+
+    def __init__(
+        self,
+        places: Collection[str],
+        *,
+        headers: Mapping[str, SecretStr],
+        cookies: Mapping[str, SecretStr],
+        private_network: bool,
+        requests_per_second: float,
+        max_bytes: int,
+        timeout_s: float = 30.0,
+        reply_limit_s: float = 120.0,
+        first_retry_s: float = 1.0,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._places = frozenset(places)
+        self._interval_s = 1.0 / requests_per_second
+        self._max_bytes = max_bytes
+        self._reply_limit_s = reply_limit_s
+        self._first_retry_s = first_retry_s
+        self._stopped = stopped
+        self._free_at = 0.0
+        self.requests = 0
+        """Requests made so far."""
+        self._client = httpx2.Client(
+            transport=_GuardedTransport(private_network=private_network),
+            headers={
+                "User-Agent": USER_AGENT,
+                "Accept-Encoding": "gzip",
+                **{name: value.get_secret_value() for name, value in headers.items()},
+            },
+            cookies={name: value.get_secret_value() for name, value in cookies.items()},
+            timeout=timeout_s,
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def slow_down(self, interval_s: float) -> None:
+        """Leave at least so much time between two requests."""
+        self._interval_s = max(self._interval_s, interval_s)
+
+    def get(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        max_bytes: int | None = None,
+    ) -> Reply:
+        """Ask once, and again when the server is overloaded or the connection breaks.
+
+        Args:
+            url: Normalized.
+            headers: For this request alone.
+            max_bytes: Another limit for this reply.
+
+        Raises:
+            PageParseError: If the reply is too large or damaged.
+            SourceUnavailableError: If there is no reply, the host may not be asked, or whoever
+                waits has had enough.
+        """
+        if place_of(url) not in self._places:
+            raise SourceUnavailableError(f"{place_of(url)} is not one of the configured hosts")
+        for tried in range(1, _TRIES + 1):
+            self._wait(max(0.0, self._free_at - time.monotonic()))
+            try:
+                reply = self._get(url, headers or {}, max_bytes or self._max_bytes)
+            except httpx2.TransportError as error:
+                if tried == _TRIES:
+                    why = str(error) or type(error).__name__
+                    raise SourceUnavailableError(f"{url} does not answer: {why}") from error
+                self._wait(self._first_retry_s * 2 ** (tried - 1))
+                continue
+            if reply.status not in _WORTH_A_RETRY or tried == _TRIES:
+                break
+            delay_s = _retry_after_s(reply) or self._first_retry_s * 2 ** (tried - 1)
+            if delay_s > _LONGEST_WAIT_S:
+                break
+            self._wait(delay_s)
+        return reply
+
+    def _get(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Reply:
+        self._free_at = time.monotonic() + self._interval_s
+        self.requests += 1
+        deadline = time.monotonic() + self._reply_limit_s
+        with self._client.stream("GET", url, headers=headers) as response:
+            pieces, size = [], 0
+            encoding = response.headers.get("content-encoding", "identity").lower()
+            if encoding not in ("gzip", "x-gzip", "identity"):
+                raise PageParseError(f"compressed by {encoding}, which was not asked for")
+            unpacker = None if encoding == "identity" else Unpacker(max_bytes)
+            for piece in response.iter_raw():
+                size += len(piece)
+                if size > max_bytes:
+                    raise PageParseError(too_large(max_bytes))
+                if time.monotonic() > deadline or self._stopped():
+                    raise PageParseError(f"took longer than {self._reply_limit_s:g} s")
+                pieces.append(unpacker.feed(piece) if unpacker else piece)
+            if unpacker and size:
+                unpacker.finish()
+            return Reply(
+                url=url,
+                status=response.status_code,
+                headers={name.lower(): value for name, value in response.headers.items()},
+                content=b"".join(pieces),
+            )
+
+    def _wait(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while not self._stopped():
+            left = until - time.monotonic()
+            if left <= 0:
+                return
+            time.sleep(min(left, _ASK_EVERY_S))
+        raise SourceUnavailableError("stopped")
+
+
+class _GuardedTransport(httpx2.BaseTransport):
+    """Connects to addresses that were looked at: a name cannot lead into a private network.
+
+    The name is resolved here, once, and the connection made to what was checked; so a name that
+    resolves to something else a moment later changes nothing.
+    """
+
+    def __init__(self, *, private_network: bool) -> None:
+        self._private_network = private_network
+        self._inner = httpx2.HTTPTransport(trust_env=False)
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        host, port = request.url.host, request.url.port
+        addresses = self._resolve(host, port or (443 if request.url.scheme == "https" else 80))
+        for last, address in enumerate(addresses, start=1 - len(addresses)):
+            direct = httpx2.Request(
+                request.method,
+                request.url.copy_with(host=address),
+                headers=request.headers,  # with the name as Host
+                stream=request.stream,
+                extensions={**request.extensions, "sni_hostname": host},
+            )
+            try:
+                return self._inner.handle_request(direct)
+            except httpx2.ConnectError:
+                if last == 0:
+                    raise
+        raise httpx2.ConnectError(f"{host} has no address")
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def _resolve(self, host: str, port: int) -> list[str]:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise httpx2.ConnectError(f"{host} cannot be resolved: {error}") from error
+        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        for address in addresses:
+            if not self._may_connect(address):
+                raise SourceUnavailableError(
+                    f"{host} has the private address {address}, which is refused; for an intranet"
+                    " set private_network = true"
+                )
+        return addresses
+
+    def _may_connect(self, address: str) -> bool:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+        if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:
+            ip = ip.ipv4_mapped
+        # Link-local addresses are where clouds keep the credentials of their machines.
+        if ip.is_link_local or ip.is_multicast or ip.is_unspecified:
+            return False
+        return self._private_network or ip.is_global
+
+
+def _retry_after_s(reply: Reply) -> float | None:
+    value = reply.header("retry-after").strip()
+    if value.isdigit():
+        return float(value)
+    moment = http_date(value)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds()) if moment else None
+
+
+def http_date(value: str) -> datetime | None:
+    """Return the moment of an HTTP date, None when it is none."""
+    try:
+        moment = parsedate_to_datetime(value)
+    except (ValueError, TypeError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
