@@ -24,6 +24,9 @@ from ingest import (
     read_settings,
 )
 
+OPENAI_URL = "https://api.openai.com/v1"
+"""Where models are, unless OPENAI_BASE_URL says otherwise."""
+
 app = typer.Typer(
     name="manuel",
     help="Answers from the company handbook, with exact sources, or says it does not know.",
@@ -192,12 +195,14 @@ def sandbox(
 ) -> int:
     """Try the app in a browser, with a local stand-in for Slack."""
     # The only way from here to the stand-in; `serve` never loads it.
-    from bot.sandbox.demo import try_folder
+    from bot.sandbox.trial import try_folder
 
     path = Path(source.removeprefix("folder:")) if source else None
     if path is not None and not (source.startswith("folder:") and path.is_dir()):
         raise ConfigurationError(f"--source {source}: give an existing folder, as folder:PATH")
-    return try_folder(path, port=port)
+    settings = load_settings()
+    model_url = (settings.openai_base_url or OPENAI_URL) if settings.answer_model else ""
+    return try_folder(path, port=port, model_url=model_url)
 
 
 @app.command()

@@ -16,6 +16,7 @@ from aiohttp import web
 from bot.sandbox.control import Sandbox
 from bot.sandbox.delivery import Delivery
 from bot.sandbox.payloads import message_json, view_json
+from bot.sandbox.web.guard import Handler, refusal
 from bot.sandbox.workspace import Channel, Json, Message, User, View, Workspace
 
 COMMANDS = (
@@ -90,9 +91,20 @@ def add_routes(application: web.Application, sandbox: Sandbox) -> None:
             )
         return response
 
-    application.router.add_get("/_sandbox/state", state)
-    application.router.add_get("/_sandbox/events", follow)
-    application.router.add_post("/_sandbox/{command}", run_command)
+    application.router.add_get("/_sandbox/state", _local(state))
+    application.router.add_get("/_sandbox/events", _local(follow))
+    application.router.add_post("/_sandbox/{command}", _local(run_command))
+
+
+def _local(handler: Handler) -> Handler:
+    """Keep other pages of a browser on this machine from steering the stand-in."""
+
+    async def guarded(request: web.Request) -> web.StreamResponse:
+        if words := refusal(request):
+            return web.json_response({"error": words}, status=403)
+        return await handler(request)
+
+    return guarded
 
 
 def _state(sandbox: Sandbox) -> Json:

@@ -1,15 +1,17 @@
-"""The app as a process of its own, beside the stand-in."""
+"""The app as processes of their own, beside the stand-in."""
 
 from __future__ import annotations
 
 import asyncio
-import os
+import json
 import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+
+from bot.sandbox.workspace import Json
 
 STOP_S = 15.0
 LOG_LINES_SHOWN = 15
@@ -77,7 +79,7 @@ class ServingApp:
                 "-m",
                 "bot",
                 "serve",
-                env=dict(os.environ) | dict(self._environment),
+                env=dict(self._environment),
                 cwd=self._folder,
                 stdout=log,
                 stderr=log,
@@ -96,6 +98,44 @@ class ServingApp:
         except TimeoutError:
             process.kill()
             await process.wait()
+
+
+class Explainer:
+    """Asks the app's own command line why a question is answered as it is.
+
+    Args:
+        environment: Settings of the app.
+        folder: Its working directory.
+    """
+
+    def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
+        self._environment = environment
+        self._folder = folder
+        self._one_at_a_time = asyncio.Lock()
+
+    async def __call__(self, question: str, earlier: tuple[str, ...]) -> Json:
+        """Return what `manuel ask --explain --json` prints.
+
+        Raises:
+            ValueError: With its last words, when it fails.
+        """
+        context = [part for asked in earlier for part in ("--context", asked)]
+        command = ["-m", "bot", "ask", "--explain", "--json", *context, "--", question]
+        async with self._one_at_a_time:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *command,
+                env=dict(self._environment),
+                cwd=self._folder,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            printed, complaint = await process.communicate()
+        if process.returncode != 0:
+            raise ValueError(complaint.decode(errors="replace").strip().rpartition("\n")[2])
+        answer: Json = json.loads(printed)
+        return answer
 
 
 def _thaw(process: asyncio.subprocess.Process) -> None:

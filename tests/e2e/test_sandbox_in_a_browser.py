@@ -12,10 +12,11 @@ import pytest
 import pytest_asyncio
 
 from bot.sandbox.control import Sandbox
-from bot.sandbox.demo import PAGES, ROOT, URL_PREFIX, environment, furnish
+from bot.sandbox.demo import environment
 from bot.sandbox.pages import FolderPages
-from bot.sandbox.process import ServingApp
+from bot.sandbox.process import Explainer, ServingApp
 from bot.sandbox.server import SandboxServer
+from bot.sandbox.trial import PAGES, ROOT, URL_PREFIX, furnish
 from bot.sandbox.web.ports import Beside
 from bot.sandbox.web.server import PageServer
 from bot.sandbox.workspace import Session, SessionStatus
@@ -46,10 +47,10 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         subprocess.run([sys.executable, "-m", "bot", "ingest"], env=settings, cwd=ROOT, check=True)
         async with SandboxServer() as sandbox:
             furnish(sandbox)
-            settings |= sandbox.environment
-            async with ServingApp(settings, ROOT, folder / "app.log") as app:
+            served = settings | sandbox.environment
+            async with ServingApp(served, ROOT, folder / "app.log") as app:
                 await sandbox.wait_for_connection(CONNECTED_S)
-                beside = Beside(FolderPages(URL_PREFIX, PAGES), app)
+                beside = Beside(FolderPages(URL_PREFIX, PAGES), app, Explainer(settings, ROOT))
                 async with PageServer(sandbox, beside) as page:
                     yield World(sandbox, page.address, browser)
 
@@ -229,6 +230,10 @@ async def test_what_is_behind_an_answer_is_shown_with_its_limits_and_calls(world
         await page.get_by_text(re.compile(r"\d+ / 50$")).wait_for()
         await page.get_by_role("button", name="Événements et appels").click()
         names = await page.locator(".exchange .name").all_inner_texts()
+        await page.get_by_role("button", name="Pourquoi cette réponse").click()
+        await page.get_by_text("Réponse donnée").wait_for()
+        assert "télétravail" in await page.locator(".why .bars").inner_text()
+        assert await page.locator(".why td").count() > 0
     assert names[0] == "app_mention"
     assert {"chat.postMessage", "chat.startStream"} & set(names)
 

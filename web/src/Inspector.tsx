@@ -54,25 +54,17 @@ export function Inspector({ query, canExplain }: { query: Record<string, string>
 function Limits({ found }: { found: Json }): VNode {
   const { say, toast } = usePage();
   const blocks = JSON.stringify(found.json.blocks ?? [], null, 2);
+  const limits = fullestFirst(found.limits);
   return (
     <>
       <h3>{say('limits')}</h3>
-      <ul class="limits">
-        {fullestFirst(found.limits).map((limit: Json) => (
-          <li>
-            <span class="what">{limit.what}</span>
-            <meter
-              value={limit.used}
-              max={limit.most}
-              high={limit.most * 0.8}
-              aria-label={`${limit.what}: ${limit.used} / ${limit.most}`}
-            />
-            <span class="number">
-              {limit.used} / {limit.most}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <LimitList limits={limits.slice(0, LIMITS_SHOWN)} />
+      {limits.length > LIMITS_SHOWN && (
+        <details>
+          <summary>{say('more', { n: limits.length - LIMITS_SHOWN })}</summary>
+          <LimitList limits={limits.slice(LIMITS_SHOWN)} />
+        </details>
+      )}
       <h3>
         {say('json')}{' '}
         <button
@@ -89,6 +81,29 @@ function Limits({ found }: { found: Json }): VNode {
         <Code of={JSON.stringify({ ...found.json, blocks: undefined }, null, 2)} />
       </details>
     </>
+  );
+}
+
+const LIMITS_SHOWN = 6;
+
+function LimitList({ limits }: { limits: Json[] }): VNode {
+  return (
+    <ul class="limits">
+      {limits.map((limit) => (
+        <li>
+          <span class="what">{limit.what}</span>
+          <meter
+            value={limit.used}
+            max={limit.most}
+            high={limit.most * 0.8}
+            aria-label={`${limit.what}: ${limit.used} / ${limit.most}`}
+          />
+          <span class="number">
+            {limit.used} / {limit.most}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -10,6 +10,7 @@ from bot.sandbox.control import Sandbox
 from bot.sandbox.delivery import Delivery, PayloadKind
 from bot.sandbox.methods.content import MAX_TEXT
 from bot.sandbox.payloads import view_json
+from bot.sandbox.text import unescape
 from bot.sandbox.web.snapshot import as_shown
 from bot.sandbox.workspace import Json, Message, View, Workspace
 
@@ -49,11 +50,16 @@ def question_of(workspace: Workspace, message: Message) -> Message | None:
     return asked[-1] if asked else None
 
 
-def earlier_questions(workspace: Workspace, asked: Message) -> tuple[str, ...]:
-    """Return what was asked in the thread before, oldest first."""
+def questions(workspace: Workspace, asked: Message) -> list[str]:
+    """Return what was asked, then what had been asked in its thread before, oldest first.
+
+    In plain words: without the mentions of the app, and unescaped.
+    """
     root = asked.thread_ts or asked.ts
     thread = workspace.thread(workspace.channels[asked.channel_id], root)
-    return tuple(m.text for m in thread if m.bot is None and m.ts < asked.ts)
+    earlier = [m for m in thread if m.bot is None and m.ts < asked.ts]
+    mention = f"<@{workspace.bot.user_id}>"
+    return [unescape(m.text.replace(mention, "")).strip() for m in (asked, *earlier)]
 
 
 def exchange(sandbox: Sandbox, message: Message) -> list[Json]:

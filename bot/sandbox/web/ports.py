@@ -44,6 +44,13 @@ class AppProcess(Protocol):
         ...
 
 
+class Model(Protocol):
+    """The way to the app's language model."""
+
+    delay_s: float
+    """Added to every answer of it."""
+
+
 Explain = Callable[[str, tuple[str, ...]], Awaitable[Json]]
 """Says why a question, asked after these earlier ones of its thread, is answered as it is."""
 
@@ -55,3 +62,4 @@ class Beside:
     pages: Pages | None = None
     process: AppProcess | None = None
     explain: Explain | None = None
+    model: Model | None = None

@@ -48,7 +48,7 @@ class PageServer:
         self._beside = beside or Beside()
         self._port = port
         self._acting = Acting(sandbox)
-        self._switches = Switches(sandbox, self._beside.process)
+        self._switches = Switches(sandbox, self._beside)
         self._token = secrets.token_urlsafe(16)
         self._runner: web.AppRunner | None = None
 
@@ -167,8 +167,8 @@ class PageServer:
         asked = behind.question_of(workspace, self._message(request))
         if self._beside.explain is None or asked is None:
             raise LookupError("there is no explanation of this message")
-        earlier = behind.earlier_questions(workspace, asked)
-        return web.json_response(await self._beside.explain(asked.text, earlier))
+        question, *earlier = behind.questions(workspace, asked)
+        return web.json_response(await self._beside.explain(question, tuple(earlier)))
 
     async def _source(self, request: web.Request) -> web.StreamResponse:
         page = self._beside.pages.read(request.query["url"]) if self._beside.pages else None

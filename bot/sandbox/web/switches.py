@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from bot.sandbox.control import Sandbox
 from bot.sandbox.faults import Fault
-from bot.sandbox.web.ports import AppProcess
+from bot.sandbox.web.ports import Beside
 from bot.sandbox.workspace import Json
 
 POSTING = ("chat.postMessage", "chat.postEphemeral", "chat.update", "chat.startStream")
 RETRY_AFTER_S = 2.0
 SLOW_S = 2.0
+SLOW_MODEL_S = 20.0
 FROZEN_S = 5.0
 """Longer than the three seconds an app has to acknowledge."""
 
@@ -38,12 +39,13 @@ class Switches:
 
     Args:
         sandbox: What gets into trouble.
-        process: The app, where it may be restarted and frozen.
+        beside: The app, where it may be restarted and frozen, and the way to its model.
     """
 
-    def __init__(self, sandbox: Sandbox, process: AppProcess | None) -> None:
+    def __init__(self, sandbox: Sandbox, beside: Beside) -> None:
         self._sandbox = sandbox
-        self._process = process
+        self._process = beside.process
+        self._model = beside.model
         self._in_force: dict[str, list[Fault]] = {}
         self._lifetime_s = sandbox.world.stream_lifetime_s
 
@@ -54,6 +56,8 @@ class Switches:
             "slow_slack": api.latency_s > 0,
             "expired_stream": world.stream_lifetime_s != self._lifetime_s,
         }
+        if self._model is not None:
+            positions["slow_model"] = self._model.delay_s > 0
         once = ["drop_connections", "refresh_connections"]
         if self._process is not None:
             once += ["freeze", "restart"]
@@ -67,6 +71,8 @@ class Switches:
         """
         if name == "slow_slack":
             self._sandbox.web_api.latency_s = SLOW_S if on else 0.0
+        elif name == "slow_model" and self._model is not None:
+            self._model.delay_s = SLOW_MODEL_S if on else 0.0
         elif name == "expired_stream":
             # A stream that is dead as soon as it is started: the first addition is refused.
             self._sandbox.world.stream_lifetime_s = -1.0 if on else self._lifetime_s

@@ -229,3 +229,16 @@ def test_bundle_is_the_one_that_the_sources_make(tmp_path: Path):
     made = {path.name: path.read_bytes() for path in built.iterdir()}
     kept = {path.name: path.read_bytes() for path in STATIC.iterdir()}
     assert made == kept
+
+
+async def test_other_pages_of_a_browser_cannot_steer_the_stand_in(world: World):
+    base = world.sandbox.interactions.base_url
+    said = {"user": "camille", "channel": "general", "text": "bonjour"}
+    for headers in ({"Origin": "https://evil.example.com"}, {"Host": "evil.example.com"}):
+        async with world.client.post(f"{base}/_sandbox/say", json=said, headers=headers) as answer:
+            assert answer.status == 403
+        async with world.client.get(f"{base}/_sandbox/state", headers=headers) as answer:
+            assert answer.status == 403
+    assert world.sandbox.messages("general") == []
+    async with world.client.post(f"{base}/_sandbox/say", json=said) as answer:
+        assert answer.status == 200
