@@ -142,7 +142,8 @@ def _check_model(settings: BotSettings) -> list[Check]:
 
 
 def _check_slack(settings: BotSettings) -> list[Check]:
-    if settings.slack_bot_token is None and settings.slack_app_token is None:
+    tokens = (settings.slack_bot_token, settings.slack_app_token, settings.slack_client_id)
+    if not any(tokens):
         return [
             Check(
                 "slack",

@@ -14,11 +14,11 @@ from starlette.routing import BaseRoute
 from bot.encryption import TokenVault
 from bot.metrics import Metrics
 from bot.settings import BotSettings
-from bot.slack.diagnosis import REQUIRED_SCOPES
 from bot.slack.http_mode import HttpReceiver
 from bot.slack.installations import Installations
 from bot.slack.library_log import library_log
 from bot.slack.oauth import oauth_routes
+from bot.slack.scopes import REQUIRED_SCOPES
 from bot.slack.socket_mode import SocketModeReceiver
 from bot.slack.uninstalling import Uninstalling
 from bot.slack.web_client import SlackClient

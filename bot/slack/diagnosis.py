@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
+from bot.errors import JobStoreError
+from bot.metrics import Metrics
 from bot.settings import BotSettings
-
-REQUIRED_SCOPES = frozenset(
-    {
-        "app_mentions:read",
-        "assistant:write",
-        "channels:read",
-        "chat:write",
-        "commands",
-        "files:write",
-        "groups:read",
-        "im:history",
-        "reactions:write",
-        "usergroups:read",
-        "users:read",
-    }
-)
-"""Bot scopes of deploy/manifest.socket-mode.json; a test keeps the two equal."""
+from bot.slack.connection import connect
+from bot.slack.installations import Installations
+from bot.slack.oauth import INSTALL_PATH
+from bot.slack.scopes import REQUIRED_SCOPES
+from bot.slack.workspaces import Workspaces
+from bot.store import open_engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +31,16 @@ class Finding:
 
 
 def diagnose(settings: BotSettings) -> Iterator[Finding]:
-    """Check the bot token with its scopes against Slack itself, then what the mode needs."""
+    """Check the bot token with its scopes against Slack itself, then what the mode needs.
+
+    Where workspaces install the app by themselves: which of them have.
+
+    Raises:
+        ConfigurationError: If a setting for that is missing or wrong.
+    """
+    if settings.slack_mode == "http" and settings.slack_client_id:
+        yield _installations(settings)
+        return
     yield _bot_token(settings)
     yield _signing_secret(settings) if settings.slack_mode == "http" else _app_token(settings)
 
@@ -85,6 +86,28 @@ def _signing_secret(settings: BotSettings) -> Finding:
         return Finding(name, False, "SLACK_SIGNING_SECRET is not set", remedy)
     # Only a request of Slack's could tell whether it is the right one.
     return Finding(name, True, "set; Slack's requests will tell whether it is the right one")
+
+
+def _installations(settings: BotSettings) -> Finding:
+    name = "slack installations"
+    engine = open_engine(settings.database_url)
+    try:
+        workspaces = connect(settings, engine, Metrics()).workspaces
+        having = [t for t in sorted(settings.workspace_ids) if _has_app(workspaces, t)]
+    except JobStoreError:
+        having = []  # before the first start there are no tables
+    finally:
+        engine.dispose()
+    detail = f"{len(having)} of {len(settings.workspace_ids)} workspaces have the app"
+    remedy = f"an admin of each opens {settings.public_url.rstrip('/')}{INSTALL_PATH}"
+    return Finding(name, bool(having), detail, "" if having else remedy)
+
+
+def _has_app(workspaces: Workspaces, team_id: str) -> bool:
+    return (
+        isinstance(workspaces, Installations)
+        and asyncio.run(workspaces.installed_at(team_id)) is not None
+    )
 
 
 def _client(settings: BotSettings) -> WebClient:

@@ -10,7 +10,8 @@ import pytest
 
 from bot.sandbox.server import SandboxServer
 from bot.settings import BotSettings
-from bot.slack.diagnosis import REQUIRED_SCOPES, Finding, diagnose
+from bot.slack.diagnosis import Finding, diagnose
+from bot.slack.scopes import REQUIRED_SCOPES
 
 ROOT = Path(__file__).resolve().parents[4]
 

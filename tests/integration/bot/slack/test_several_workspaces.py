@@ -28,6 +28,7 @@ from bot.sandbox.server import SandboxServer
 from bot.sandbox.workspace import Workspace as SandboxWorkspace
 from bot.settings import BotSettings
 from bot.slack.connection import connect
+from bot.slack.diagnosis import diagnose
 from bot.slack.installations import Installations
 from bot.slack.readiness import HandbookWhenReady
 from bot.slack.wording import FRENCH, NOT_ALLOWED, NOT_INSTALLED
@@ -384,6 +385,23 @@ async def test_questions_of_a_workspace_that_has_gone_are_dropped(
             while served.store.counts() != {JobState.FAILED: 1}:
                 await asyncio.sleep(0.1)
     assert len(sandbox.calls("chat.postMessage")) == 1
+
+
+async def test_the_doctor_tells_which_workspaces_still_lack_the_app(
+    sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    chosen = settings(sandbox, database_url=f"sqlite:///{tmp_path / 'manuel.db'}")
+    [found] = await asyncio.to_thread(lambda: list(diagnose(chosen)))
+    assert not found.ok
+    assert "https://manuel.example.com/slack/install" in found.remedy
+    async with serving(sandbox, engine, tmp_path) as served:
+        await served.install(teams(sandbox)[0].team_id)
+    [found] = await asyncio.to_thread(lambda: list(diagnose(chosen)))
+    assert found.ok
+    assert found.detail == "1 of 2 workspaces have the app"
+    fresh = settings(sandbox, database_url=f"sqlite:///{tmp_path / 'fresh.db'}")
+    [found] = await asyncio.to_thread(lambda: list(diagnose(fresh)))
+    assert not found.ok
 
 
 @pytest.mark.parametrize(
