@@ -31,10 +31,12 @@ class Question:
     Attributes:
         text: As asked.
         context: Earlier questions of the same thread, oldest first.
+        sources: Names of the sources to look into; None: all of them.
     """
 
     text: str
     context: tuple[str, ...] = ()
+    sources: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

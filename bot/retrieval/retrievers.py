@@ -68,6 +68,7 @@ class KeywordRetriever:
             mode=self._mode,
             limit=limit,
             audiences=audiences,
+            sources=query.question.sources,
             column_weights=TITLE_WEIGHTS if self._mode == "all" else ANY_WORD_WEIGHTS,
         )
 
@@ -112,7 +113,9 @@ class EmbeddingRetriever:
         """Rank chunk ids by a query that has a vector; none without."""
         if query.vector is None:
             return []
-        return self._reader.vector_ranking(query.vector, limit=limit, audiences=audiences)
+        return self._reader.vector_ranking(
+            query.vector, limit=limit, audiences=audiences, sources=query.question.sources
+        )
 
     def cosines(
         self, query: Query, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC

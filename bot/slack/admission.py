@@ -9,8 +9,10 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.people import People
 from bot.slack.wording import Words
+from bot.store import WhoMayAsk
 
 log = logging.getLogger(__name__)
 
@@ -28,23 +30,32 @@ class Admission:
         client: With the bot token and without retry handlers.
         guests: Answer people who were invited to some channels only.
         shared_channels: Answer in conversations shared with other companies, and their people.
+        channels: What admins chose for single channels, which goes before the two.
     """
 
     def __init__(
         self,
         people: People,
         client: AsyncWebClient,
+        channels: ChannelPolicy,
         *,
         guests: bool = False,
         shared_channels: bool = False,
     ) -> None:
         self._people = people
         self._client = client
+        self._channels = channels
         self._guests = guests
         self._shared_channels = shared_channels
 
     async def refusal(
-        self, user_id: str, team_id: str, words: Words, *, in_shared_channel: bool = False
+        self,
+        user_id: str,
+        team_id: str,
+        words: Words,
+        *,
+        channel_id: str = "",
+        in_shared_channel: bool = False,
     ) -> str:
         """Return why somebody is not answered, "" when they are.
 
@@ -52,14 +63,23 @@ class Admission:
             user_id: Who asks.
             team_id: Workspace that has the app.
             words: Of whoever asks.
+            channel_id: Where they ask; "" where no channel's settings hold.
             in_shared_channel: Others than members would see the answer.
+
+        Raises:
+            JobStoreError: If the settings of the channel cannot be read now.
         """
+        who = (await self._channels.of(team_id, channel_id)).who
+        if who is WhoMayAsk.EVERYONE:
+            return ""
         if in_shared_channel and not self._shared_channels:
             return words.not_in_shared_channels
-        person = await self._people.get(user_id)
-        if person.is_guest and not self._guests:
+        if who is WhoMayAsk.ADMINS:
+            return "" if await self._people.is_admin(user_id) else words.channel_admins_only
+        person, house = await self._people.get(user_id), who is WhoMayAsk.HOUSE
+        if person.is_guest and not (house and self._guests):
             return words.not_for_guests
-        if person.is_stranger(team_id) and not self._shared_channels:
+        if person.is_stranger(team_id) and not (house and self._shared_channels):
             return words.not_for_guests
         return ""
 

@@ -30,6 +30,8 @@ from bot.slack.agent_pane import AgentPane
 from bot.slack.ask_human import AskHuman
 from bot.slack.asking import PrivateAsking
 from bot.slack.bolt import Authorize, build_bolt
+from bot.slack.channel_command import ChannelCommand
+from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.close_pages import ClosePages
 from bot.slack.commands import Commands
 from bot.slack.connection import Connection, connect
@@ -204,34 +206,41 @@ class SlackApp:
             poster, admins=admins, admin_groups=admin_groups, slack_roles=not connection.shared
         )
         self._presentation = Presentation(rules.stale_after_days, rules.owners_channel)
-        admission = Admission(
+        channels = ChannelPolicy(stores.channel_settings)
+        self._channels = channels
+        self._admission = Admission(
             self._people,
             poster,
+            channels,
             guests=rules.allow_guests,
             shared_channels=rules.allow_shared_channels,
         )
         self._pane = AgentPane(poster, self._people, stores.jobs)
         self._workers = Workers(
             stores.jobs,
-            SlackDelivery(poster, self._people.words),
+            SlackDelivery(poster, self._people.words, channels),
             handbook.answer,
             enter=self._enter,
             questions=stores.questions,
             words_for=self._people.words,
             answer_workers=answer_workers,
             presentation=self._presentation,
-            reception=Reception(admission, stores.muted_threads, stores.jobs),
+            reception=Reception(self._admission, stores.muted_threads, stores.jobs),
             progress=self._pane,
+            channels=channels,
         )
         self._asking = PrivateAsking(
             handbook,
             stores.private_answers,
             stores.questions,
             self._people,
-            admission,
+            self._admission,
             self._presentation,
+            channels,
         )
-        self._close_pages = ClosePages(handbook, stores.questions, self._people, self._presentation)
+        self._close_pages = ClosePages(
+            handbook, stores.questions, self._people, self._admission, self._presentation
+        )
         self._ask_human = AskHuman(
             self._workers.post,
             stores.jobs,
@@ -243,8 +252,9 @@ class SlackApp:
         self._feedback = FeedbackListener(stores.feedback, poster, self._people)
         self._admin = AdminCommands(maintenance, self._people, poster)
         self._explaining = Explaining(
-            handbook, stores.statistics, stores.questions, self._people, poster
+            handbook, stores.statistics, stores.questions, self._people, poster, channels
         )
+        self._channel = ChannelCommand(stores.channel_settings, maintenance, self._people, poster)
         self._home = Home(
             handbook=handbook,
             asking=self._asking,
@@ -261,7 +271,7 @@ class SlackApp:
                 people=self._people,
             ),
             people=self._people,
-            admission=admission,
+            admission=self._admission,
         )
         metrics.watch(stores.jobs, maintenance)
 
@@ -350,7 +360,10 @@ class SlackApp:
             asking=self._asking,
             admin=self._admin,
             explaining=self._explaining,
+            channel=self._channel,
+            channels=self._channels,
             people=self._people,
+            admission=self._admission,
         ).register(bolt)
         MessageShortcut(self._asking, self._people, self._presentation, self._poster).register(bolt)
         self._asking.register(bolt)
@@ -359,6 +372,7 @@ class SlackApp:
         self._ask_human.register(bolt)
         self._feedback.register(bolt)
         self._admin.register(bolt)
+        self._channel.register(bolt)
         self._home.register(bolt)
 
         if self._connection.uninstalling is not None:

@@ -14,6 +14,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.errors import JobStoreError
 from bot.records import GroundedAnswer, Outcome, Question
 from bot.slack.admission import Admission
+from bot.slack.channel_settings import ChannelPolicy, spoken_in
 from bot.slack.mrkdwn import clean, escape, shortened
 from bot.slack.next_steps import HumanRequest
 from bot.slack.people import People
@@ -74,6 +75,7 @@ class PrivateAsking:
         people: People,
         admission: Admission,
         presentation: Presentation,
+        channels: ChannelPolicy,
     ) -> None:
         self._handbook = handbook
         self._kept = kept
@@ -81,6 +83,7 @@ class PrivateAsking:
         self._people = people
         self._admission = admission
         self._presentation = presentation
+        self._channels = channels
         self._slots = asyncio.Semaphore(ANSWERS_AT_ONCE)
 
     async def answer(self, asker: Asker, question: str) -> Message:
@@ -89,6 +92,8 @@ class PrivateAsking:
         if isinstance(asked, Message):
             return asked
         message = self._presentation.message(asked.outcome, asked.words, asked.request)
+        if (await self._channels.of(asker.team_id, asker.channel_id)).private:
+            return message
         answer_id = await self.keep(
             asker, asked, asked.words.shared.format(question=_cut(question))
         )
@@ -98,14 +103,23 @@ class PrivateAsking:
         return with_block(message, {"type": "actions", "elements": [share]})
 
     async def ask(self, asker: Asker, question: str) -> Asked | Message:
-        """Return the outcome, written down, or a notice that there is none."""
+        """Return the outcome, written down, or a notice that there is none.
+
+        Raises:
+            JobStoreError: If the settings of the channel cannot be read now.
+        """
         user_id = asker.user_id
-        words = await self._people.words(user_id, question)
-        if refusal := await self._admission.refusal(user_id, asker.team_id, words):
+        settings = await self._channels.of(asker.team_id, asker.channel_id)
+        words = spoken_in(settings, await self._people.words(user_id, question))
+        refusal = await self._admission.refusal(
+            user_id, asker.team_id, words, channel_id=asker.channel_id
+        )
+        if refusal:
             return render_notice(refusal)
+        scoped = Question(question, sources=settings.sources)
         async with self._slots:
             try:
-                outcome = await asyncio.to_thread(self._handbook.answer, Question(question), PUBLIC)
+                outcome = await asyncio.to_thread(self._handbook.answer, scoped, PUBLIC)
             except HandbookError as error:
                 # Never an abstention: the handbook may well know.
                 log.error("outage: %s", type(error).__name__)
@@ -118,6 +132,7 @@ class PrivateAsking:
         except JobStoreError as error:
             log.warning("%s; a question is not written down", error)
         words = await self._people.words(user_id, question, otherwise=outcome.language)
+        words = spoken_in(settings, words)
         return Asked(HumanRequest(question_id, user_id, question), outcome, words)
 
     async def keep(self, asker: Asker, asked: Asked, heading: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.slack.admission import Admission
 from bot.slack.mrkdwn import escape
 from bot.slack.next_steps import CLOSE_PAGES
 from bot.slack.people import People
@@ -37,11 +38,13 @@ class ClosePages:
         handbook: Handbook,
         questions: QuestionLog,
         people: People,
+        admission: Admission,
         presentation: Presentation,
     ) -> None:
         self._handbook = handbook
         self._questions = questions
         self._people = people
+        self._admission = admission
         self._presentation = presentation
 
     def register(self, app: AsyncApp) -> None:
@@ -53,10 +56,14 @@ class ClosePages:
         app.action(CLOSE_PAGES)(ack=acknowledge, lazy=[self._pressed])
 
     async def _pressed(self, body: dict[str, Any]) -> None:
-        question_id = body["actions"][0]["value"]
-        words = await self._people.words(body["user"]["id"])
+        question_id, user_id = body["actions"][0]["value"], body["user"]["id"]
+        team_id = body["team"]["id"]
+        words = await self._people.words(user_id)
         try:
-            message = await self._message(question_id, body["team"]["id"], words)
+            if refusal := await self._admission.refusal(user_id, team_id, words):
+                message = render_notice(refusal)
+            else:
+                message = await self._message(question_id, team_id, words)
         except HandbookError as error:
             log.error("close pages were not shown: %s", type(error).__name__)
             message = render_notice(words.outage)

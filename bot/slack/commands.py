@@ -13,7 +13,10 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.records import Question
 from bot.slack.admin import EXAMPLE_CRON, AdminCommands
+from bot.slack.admission import Admission
 from bot.slack.asking import Asker, PrivateAsking
+from bot.slack.channel_command import ChannelCommand
+from bot.slack.channel_settings import ChannelPolicy, spoken_in
 from bot.slack.explain import Explaining
 from bot.slack.hits import render_hits
 from bot.slack.mrkdwn import question_text
@@ -24,6 +27,7 @@ from bot.slack.replies import ReplyAddress
 from bot.slack.sync_reports import COMMAND
 from bot.slack.wording import Words
 from bot.slack.workspaces import our_user_id
+from bot.store import ChannelSettings
 from ingest import HandbookError
 
 log = logging.getLogger(__name__)
@@ -42,6 +46,7 @@ class Verb(StrEnum):
     STATUS = "status"
     SCHEDULE = "schedule"
     EXPLAIN = "explain"
+    CHANNEL = "channel"
 
 
 _WITH_OBJECT = frozenset({"ask", "search", "reindex", "schedule", "explain"})
@@ -61,7 +66,7 @@ def parse(typed: str) -> Order:
     first, rest = first.lower(), rest.strip()
     if typed.lower() in ("", "help", "aide") or (first in ("ask", "search") and not rest):
         return Order(Verb.HELP)
-    if first in _WITH_OBJECT or (first == "status" and not rest):
+    if first in _WITH_OBJECT or (first in ("status", "channel") and not rest):
         return Order(Verb(first), rest)
     return Order(Verb.SEARCH, typed)
 
@@ -76,13 +81,19 @@ class Commands:
         asking: PrivateAsking,
         admin: AdminCommands,
         explaining: Explaining,
+        channel: ChannelCommand,
+        channels: ChannelPolicy,
         people: People,
+        admission: Admission,
     ) -> None:
         self._handbook = handbook
         self._asking = asking
         self._admin = admin
         self._explaining = explaining
+        self._channel = channel
+        self._channels = channels
         self._people = people
+        self._admission = admission
         self._searches = asyncio.Semaphore(SEARCHES_AT_ONCE)
 
     def register(self, app: AsyncApp) -> None:
@@ -104,27 +115,41 @@ class Commands:
             if order.verb is Verb.REINDEX:
                 await self._admin.reindex(command["user_id"], order.text, address, words)
                 return
-            message = await self._message(order, command, words)
+            settings = await self._channels.of(command["team_id"], command["channel_id"])
+            words = spoken_in(settings, words)
+            if order.verb is Verb.CHANNEL:
+                message = await self._channel.open(command, words)
+            else:
+                message = await self._message(order, command, words, settings)
         except Exception as error:  # noqa: BLE001 - the rim of a listener: whoever typed is told
             # The message of an unknown error may quote what was typed.
             log.error("a command failed: unexpected %s", type(error).__name__)
             message = render_notice(words.failure)
-        await address.show(message)
+        if message is not None:
+            await address.show(message)
 
-    async def _message(self, order: Order, command: dict[str, Any], words: Words) -> Message:
+    async def _message(
+        self, order: Order, command: dict[str, Any], words: Words, settings: ChannelSettings
+    ) -> Message:
         user_id = command["user_id"]
+        refusal = await self._admission.refusal(
+            user_id, command["team_id"], words, channel_id=command["channel_id"]
+        )
+        if refusal:
+            return render_notice(refusal)
         match order.verb:
             case Verb.ASK:
                 asker = Asker(command["team_id"], command["channel_id"], user_id)
                 return await self._asking.answer(asker, order.text)
             case Verb.SEARCH:
-                return await self._search(order.text, words)
+                return await self._search(Question(order.text, sources=settings.sources), words)
             case Verb.STATUS:
                 return await self._admin.status(user_id, words)
             case Verb.SCHEDULE | Verb.EXPLAIN:
                 # Also words to search for, to those who cannot do either.
                 if order.text and not await self._people.is_admin(user_id):
-                    return await self._search(f"{order.verb} {order.text}", words)
+                    terms = f"{order.verb} {order.text}"
+                    return await self._search(Question(terms, sources=settings.sources), words)
                 if order.verb is Verb.SCHEDULE:
                     return await self._admin.schedule(user_id, order.text, words)
                 return await self._explain(order.text, command, words)
@@ -134,7 +159,8 @@ class Commands:
     async def _help(self, user_id: str, words: Words) -> Message:
         lines = [words.command_help]
         if await self._people.is_admin(user_id):
-            lines += [words.admin_help, words.schedule_help, words.explain_help]
+            lines += [words.admin_help, words.schedule_help]
+            lines += [words.explain_help, words.channel_help]
         return render_notice("\n".join(lines).format(command=COMMAND, example=EXAMPLE_CRON))
 
     async def _explain(self, link: str, command: dict[str, Any], words: Words) -> Message:
@@ -146,10 +172,10 @@ class Commands:
             log.error("an answer was not explained: %s", type(error).__name__)
             return render_notice(words.outage)
 
-    async def _search(self, terms: str, words: Words) -> Message:
+    async def _search(self, terms: Question, words: Words) -> Message:
         async with self._searches:
             try:
-                found = await asyncio.to_thread(self._handbook.search, Question(terms), HITS)
+                found = await asyncio.to_thread(self._handbook.search, terms, HITS)
             except HandbookError as error:
                 log.error("a search failed: %s", type(error).__name__)
                 return render_notice(words.outage)

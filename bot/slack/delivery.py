@@ -17,6 +17,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import DeliveryDelayed, DeliveryRefused, DeliveryUncertain, SlackDeliveryError
+from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.feedback_row import variants
 from bot.slack.people import WordsFor
 from bot.slack.rendering import Message, render_notice, with_notice
@@ -47,6 +48,7 @@ _PLACE_CLOSED = frozenset(
     }
 )
 _NEVER_MOVED = frozenset({OwnPost.RELAY, OwnPost.NOTE})
+_OWN_POSTS = frozenset(OwnPost)
 _PAGE_SIZE = 100
 
 
@@ -64,10 +66,14 @@ class SlackDelivery:
     Args:
         client: With the bot token and without retry handlers: retrying is the queue's work.
         words_for: Chooses what is said above an outcome that could not stand where it was asked.
+        channels: What admins chose for single channels.
     """
 
-    def __init__(self, client: AsyncWebClient, words_for: WordsFor) -> None:
+    def __init__(
+        self, client: AsyncWebClient, words_for: WordsFor, channels: ChannelPolicy | None = None
+    ) -> None:
         self._client = client
+        self._channels = channels
         self._words_for = words_for
 
     async def post(self, job: Job, message: Message) -> Posted:
@@ -80,7 +86,12 @@ class SlackDelivery:
             DeliveryDelayed: Not posted; later.
             DeliveryUncertain: Posted or not.
             DeliveryRefused: Not posted; never.
+            JobStoreError: Not posted: what was chosen for the channel cannot be read now.
         """
+        if await self._is_private(job):
+            words = await self._words_for(job.user_id, job.question or "")
+            moved = with_notice(message, words.channel_moved)
+            return await self._send(job, moved, channel=job.user_id)
         try:
             return await self._post_thread(job, message)
         except DeliveryRefused as refusal:
@@ -96,6 +107,12 @@ class SlackDelivery:
         else:
             moved = with_notice(message, words.moved_here)
         return await self._send(job, moved, channel=job.user_id)
+
+    async def _is_private(self, job: Job) -> bool:
+        """Say whether the channel of a question wants its outcome in a direct message."""
+        if self._channels is None or job.outcome in _OWN_POSTS:
+            return False
+        return (await self._channels.of(job.team_id, job.channel_id)).private
 
     async def find(self, job: Job) -> Posted | None:
         """Look in the thread for an outcome posted by an earlier try.

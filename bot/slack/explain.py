@@ -13,6 +13,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.records import Question
+from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.explain_view import render_explanation
 from bot.slack.people import People
 from bot.slack.readiness import Handbook
@@ -74,12 +75,14 @@ class Explaining:
         questions: QuestionLog,
         people: People,
         client: AsyncWebClient,
+        channels: ChannelPolicy,
     ) -> None:
         self._handbook = handbook
         self._statistics = statistics
         self._questions = questions
         self._people = people
         self._client = client
+        self._channels = channels
         self._slots = asyncio.Semaphore(EXPLAINED_AT_ONCE)
 
     async def explain(self, user_id: str, team_id: str, typed: str, words: Words) -> Message:
@@ -107,7 +110,8 @@ class Explaining:
         if not asked.question:
             return render_notice(words.explain_words_gone)
         earlier = await asyncio.to_thread(self._earlier, team_id, asked)
-        question = Question(asked.question, earlier)
+        settings = await self._channels.of(team_id, asked.channel_id)
+        question = Question(asked.question, earlier, settings.sources)
         async with self._slots:
             explanation = await asyncio.to_thread(self._handbook.explain, question, PUBLIC)
         log.info("explained", extra={"question_id": asked.question_id, "user_id": user_id})

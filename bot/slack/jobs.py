@@ -23,6 +23,7 @@ from bot.errors import (
     SlackDeliveryError,
 )
 from bot.records import GroundedAnswer, Outcome, Question
+from bot.slack.channel_settings import DEFAULTS, ChannelPolicy, spoken_in
 from bot.slack.delivery import Posted
 from bot.slack.next_steps import HumanRequest
 from bot.slack.people import WordsFor
@@ -33,6 +34,7 @@ from bot.slack.wording import Words
 from bot.store import (
     ANSWER,
     DELIVER,
+    ChannelSettings,
     Job,
     JobStore,
     LoggedQuestion,
@@ -101,6 +103,7 @@ class Workers:
         presentation: How outcomes are shown.
         reception: Deals with what is no question to the handbook.
         progress: Is told what is under way.
+        channels: What admins chose for single channels.
     """
 
     def __init__(
@@ -116,6 +119,7 @@ class Workers:
         presentation: Presentation | None = None,
         reception: Reception | None = None,
         progress: Progress | None = None,
+        channels: ChannelPolicy | None = None,
     ) -> None:
         self._store = store
         self._questions = questions
@@ -123,6 +127,7 @@ class Workers:
         self._presentation = presentation or Presentation()
         self._reception = reception
         self._progress = progress
+        self._channels = channels
         self._delivery = delivery
         self._answer = answer
         self._answer_workers = answer_workers
@@ -250,7 +255,8 @@ class Workers:
 
     async def _answer_job(self, job: Job) -> None:
         question = job.question or ""
-        words = await self._words_for(job.user_id, question)
+        settings = await self._settings(job)
+        words = spoken_in(settings, await self._words_for(job.user_id, question))
         received = await self._reception.receive(job, words) if self._reception else None
         if received is not None and received.message is None:
             log.info("not answered", extra={"job_id": job.job_id, "reason": received.kind})
@@ -261,7 +267,7 @@ class Workers:
         else:
             if self._progress is not None:
                 self._progress.began(job)
-            kind, message = await self._outcome(job, question, words)
+            kind, message = await self._outcome(job, question, words, settings)
         if await self._in_database(
             self._store.answered, job.job_id, outcome=kind, message=message.to_json()
         ):
@@ -269,7 +275,14 @@ class Workers:
         else:
             self._ended(job)
 
-    async def _outcome(self, job: Job, question: str, words: Words) -> tuple[str, Message]:
+    async def _settings(self, job: Job) -> ChannelSettings:
+        if self._channels is None:
+            return DEFAULTS
+        return await self._channels.of(job.team_id, job.channel_id)
+
+    async def _outcome(
+        self, job: Job, question: str, words: Words, settings: ChannelSettings
+    ) -> tuple[str, Message]:
         if not question:
             return "help", render_notice(words.help)
         if job.attempts > MAX_ATTEMPTS:
@@ -278,7 +291,7 @@ class Workers:
         earlier = await self._earlier(job)
         loop = asyncio.get_running_loop()
         try:
-            answer = partial(self._answer, Question(question, earlier), PUBLIC)
+            answer = partial(self._answer, Question(question, earlier, settings.sources), PUBLIC)
             # The thread too must know which workspace asks.
             outcome = await loop.run_in_executor(self._answering, copy_context().run, answer)
         except HandbookError as error:
@@ -286,6 +299,7 @@ class Workers:
             log.error("outage: %s", type(error).__name__, extra={"job_id": job.job_id})
             return "outage", render_notice(words.outage)
         words = await self._words_for(job.user_id, question, otherwise=outcome.language)
+        words = spoken_in(settings, words)
         kind = "answer" if isinstance(outcome, GroundedAnswer) else "abstention"
         await self._unless_down(self._questions.record, _logged(job, question, kind, outcome))
         request = HumanRequest(job.job_id, job.user_id, question)

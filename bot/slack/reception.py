@@ -54,7 +54,11 @@ class Reception:
             JobStoreError: If the database cannot be used now.
         """
         refusal = await self._admission.refusal(
-            job.user_id, job.team_id, words, in_shared_channel=job.in_shared_channel
+            job.user_id,
+            job.team_id,
+            words,
+            channel_id=job.channel_id,
+            in_shared_channel=job.in_shared_channel,
         )
         if refusal:
             said = await asyncio.to_thread(self._jobs.earlier_outcome, job, REFUSAL)

@@ -170,6 +170,27 @@ class Words:
     explain_support: str
     explain_signals: str
     explain_footer: str
+    channel_help: str
+    channel_title: str
+    channel_sources: str
+    channel_all_sources: str
+    channel_language: str
+    channel_language_reader: str
+    channel_language_fr: str
+    channel_language_en: str
+    channel_answers: str
+    channel_answers_here: str
+    channel_answers_privately: str
+    channel_who: str
+    channel_who_house: str
+    channel_who_everyone: str
+    channel_who_members: str
+    channel_who_admins: str
+    channel_saved: str
+    channel_failed: str
+    channel_not_here: str
+    channel_admins_only: str
+    channel_moved: str
     never: str
     moment: str
     date: str
@@ -388,6 +409,29 @@ FRENCH = Words(
     explain_signals="Mesures, valeur × poids",
     explain_footer="Calculé à l'instant, sur le guide d'aujourd'hui et sur les pages que tout le"
     " monde peut lire.",
+    channel_help="{command} channel : les réglages du canal où vous êtes.",
+    channel_title="Réglages du canal",
+    channel_sources="Sources à consulter",
+    channel_all_sources="Toutes les sources",
+    channel_language="Langue de mes phrases",
+    channel_language_reader="Celle de chaque personne",
+    channel_language_fr="Français",
+    channel_language_en="Anglais",
+    channel_answers="Où répondre aux mentions",
+    channel_answers_here="Dans le fil, visible de tout le canal",
+    channel_answers_privately="En message direct à qui demande",
+    channel_who="Qui peut demander",
+    channel_who_house="Comme partout ailleurs",
+    channel_who_everyone="Tout le canal, invités compris",
+    channel_who_members="Les membres de l'espace de travail",
+    channel_who_admins="Les administrateurs",
+    channel_saved="Les réglages de ce canal sont enregistrés.",
+    channel_failed="Je n'ai pas pu régler ce canal : c'est une erreur de mon côté. Réessayez dans"
+    " un instant.",
+    channel_not_here="Les réglages sont ceux d'un canal : tapez cette commande dans celui à"
+    " régler.",
+    channel_admins_only="Dans ce canal, je ne réponds qu'aux administrateurs.",
+    channel_moved="Dans le canal où vous avez posé votre question, je réponds en privé.",
     never="jamais",
     moment="{date} à {time}",
     date="{day} {month} {year}",
@@ -604,6 +648,28 @@ ENGLISH = Words(
     explain_signals="Signals, value × weight",
     explain_footer="Computed just now, on today's handbook and on the pages that everybody may"
     " read.",
+    channel_help="{command} channel: the settings of the channel you are in.",
+    channel_title="Channel settings",
+    channel_sources="Sources to look into",
+    channel_all_sources="All sources",
+    channel_language="Language of my words",
+    channel_language_reader="That of each person",
+    channel_language_fr="French",
+    channel_language_en="English",
+    channel_answers="Where to answer mentions",
+    channel_answers_here="In the thread, for the whole channel",
+    channel_answers_privately="In a direct message to whoever asks",
+    channel_who="Who may ask",
+    channel_who_house="As everywhere else",
+    channel_who_everyone="Everybody in the channel, guests included",
+    channel_who_members="Members of the workspace",
+    channel_who_admins="Admins",
+    channel_saved="The settings of this channel are saved.",
+    channel_failed="I could not set up this channel: that is an error on my side. Please try again"
+    " in a moment.",
+    channel_not_here="Settings are those of a channel: type this command in the one to set up.",
+    channel_admins_only="In this channel I answer admins only.",
+    channel_moved="In the channel where you asked, I answer in private.",
     never="never",
     moment="{date} at {time}",
     date="{day} {month} {year}",

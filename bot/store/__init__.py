@@ -1,6 +1,7 @@
 """The bot's own tables, beside the index in the same database."""
 
 from bot.store.calibrations import Calibration, CalibrationStore
+from bot.store.channel_settings import ChannelSettings, ChannelSettingsStore, WhoMayAsk
 from bot.store.engine import open_engine
 from bot.store.feedback import Feedback, FeedbackStore, Reason, Verdict
 from bot.store.forgetting import Forgotten, forget_user
@@ -29,6 +30,8 @@ __all__ = [
     "AskedQuestion",
     "Calibration",
     "CalibrationStore",
+    "ChannelSettings",
+    "ChannelSettingsStore",
     "Feedback",
     "FeedbackStore",
     "Forgotten",
@@ -50,6 +53,7 @@ __all__ = [
     "Statistics",
     "Stores",
     "Verdict",
+    "WhoMayAsk",
     "forget_user",
     "logged_passages",
     "migrate",

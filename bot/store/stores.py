@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine
 
+from bot.store.channel_settings import ChannelSettingsStore
 from bot.store.feedback import FeedbackStore
 from bot.store.jobs import LEASE_S, JobStore
 from bot.store.muted_threads import MutedThreads
@@ -24,6 +25,7 @@ class Stores:
     private_answers: PrivateAnswers
     muted_threads: MutedThreads
     statistics: Statistics
+    channel_settings: ChannelSettingsStore
 
     @classmethod
     def on(cls, engine: Engine, *, question_log_days: int, job_lease_s: float = LEASE_S) -> Stores:
@@ -35,4 +37,5 @@ class Stores:
             private_answers=PrivateAnswers(engine),
             muted_threads=MutedThreads(engine),
             statistics=Statistics(engine),
+            channel_settings=ChannelSettingsStore(engine),
         )

@@ -124,6 +124,18 @@ calibrations = Table(
     Column("fitted_at", Float, nullable=False),
 )
 
+channel_settings = Table(
+    "bot_channel_settings",
+    metadata,
+    Column("team_id", String(32), primary_key=True),
+    Column("channel_id", String(32), primary_key=True),
+    # JSON list; null: every source.
+    Column("sources", Text),
+    Column("language", String(8), nullable=False),
+    Column("private", Boolean, nullable=False),
+    Column("who", String(16), nullable=False),
+)
+
 # slack_sdk's own store describes its tables, slack_bots and slack_oauth_states.
 leases = Table(
     "bot_leases",

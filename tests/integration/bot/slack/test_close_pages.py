@@ -89,6 +89,16 @@ async def test_pages_that_not_everybody_may_read_any_more_are_not_shown(
     assert shown.text == FRENCH.close_pages_gone
 
 
+async def test_a_guest_who_presses_is_refused(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.add_user("gaston", role="guest")
+    async with running(sandbox, tmp_path, handbook=handbook(*PASSAGES)):
+        reply = await asked(sandbox)
+        sandbox.click("gaston", reply, "close_pages")
+        shown = await sandbox.wait_for_ephemeral("gaston")
+
+    assert shown.text == FRENCH.not_for_guests
+
+
 async def test_without_a_question_log_the_pages_are_shown_all_the_same(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
