@@ -15,6 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.metrics import Metrics
 from bot.slack.library_log import library_log
 from bot.slack.wording import NOT_INSTALLED
+from bot.slack.workspaces import current_team_id
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,8 @@ def build_bolt(
         raise_error_for_unhandled_request=True,
     )
 
+    app.middleware(_only_here)
+
     @app.error
     async def failed(error: Exception) -> BoltResponse | None:
         if isinstance(error, BoltUnhandledRequestError):
@@ -52,6 +55,21 @@ def build_bolt(
         return None
 
     return app
+
+
+async def _only_here(req: AsyncBoltRequest, next: Next) -> BoltResponse:
+    """Refuse events and commands of other workspaces than the one that was entered.
+
+    With a copied token any workspace is taken for the one there is; were the app installed
+    elsewhere by a link, people there could read the handbook by a command. Presses may come from
+    people of another company, in a channel shared with it.
+    """
+    sent_from, here = req.context.team_id, current_team_id()
+    foreign = bool(sent_from and here) and sent_from != here
+    if foreign and ("command" in req.body or "event" in req.body):
+        log.warning("not served", extra={"team_id": sent_from})
+        return BoltResponse(status=200, body=NOT_INSTALLED if "command" in req.body else "")
+    return await next()
 
 
 def _traffic(metrics: Metrics) -> Callable[..., Awaitable[BoltResponse]]:

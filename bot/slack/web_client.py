@@ -1,7 +1,11 @@
-"""The client of Slack's Web API: acts in the current workspace, and counts every call."""
+"""The client of Slack's Web API: acts in the current workspace, heeds limits, counts every call."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import time
+from collections.abc import Callable
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -9,20 +13,36 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.metrics import Metrics
-from bot.slack.workspaces import current
+from bot.slack.workspaces import current, current_team_id
+
+log = logging.getLogger(__name__)
+
+LONGEST_PAUSE_S = 60.0
+"""Slack counts calls by the minute."""
+_LIMITED_BY_CHANNEL = frozenset({"chat.postMessage", "chat.postEphemeral"})
+"""Slack slows down one channel and not the method; the queue of deliveries heeds that."""
+_TOO_MANY = 429
 
 
 class SlackClient(AsyncWebClient):
     """Slack's own client, measured, with the token of the current workspace (see `workspaces`).
 
+    When Slack says that there were too many calls of a method in a workspace, later ones wait for
+    as long as it asked: calling on makes it worse. Whoever cannot wait sets a timeout.
+
     Args:
         metrics: Where calls are counted.
+        now: A clock in seconds.
         options: Of `AsyncWebClient`.
     """
 
-    def __init__(self, metrics: Metrics, **options: Any) -> None:
+    def __init__(
+        self, metrics: Metrics, *, now: Callable[[], float] = time.monotonic, **options: Any
+    ) -> None:
         super().__init__(**options)
         self._metrics = metrics
+        self._now = now
+        self._open_again_at: dict[tuple[str, str], float] = {}
 
     @property
     def token(self) -> str | None:
@@ -36,19 +56,43 @@ class SlackClient(AsyncWebClient):
 
     async def api_call(self, api_method: str, **arguments: Any) -> AsyncSlackResponse:
         """Call a method (see `AsyncWebClient.api_call`)."""
+        await self._wait_for(api_method)
         result = "lost"
         try:
             response = await super().api_call(api_method, **arguments)
             result = "ok"
         except SlackApiError as error:
             result = _code(error)
+            if error.response.status_code == _TOO_MANY:
+                self._slow_down(api_method, error)
             raise
         finally:
             self._metrics.slack_called(api_method, result)
         return response
+
+    async def _wait_for(self, method: str) -> None:
+        key = (current_team_id(), method)
+        while (wait_s := self._open_again_at.get(key, 0.0) - self._now()) > 0:
+            await asyncio.sleep(wait_s)
+        self._open_again_at.pop(key, None)
+
+    def _slow_down(self, method: str, error: SlackApiError) -> None:
+        wait_s = min(_seconds(error.response.headers), LONGEST_PAUSE_S)
+        team_id = current_team_id()
+        log.warning(
+            "Slack asks to slow down",
+            extra={"method": method, "team_id": team_id, "seconds": wait_s},
+        )
+        if method not in _LIMITED_BY_CHANNEL:
+            self._open_again_at[team_id, method] = self._now() + wait_s
 
 
 def _code(error: SlackApiError) -> str:
     data = getattr(error.response, "data", None)
     code = data.get("error") if isinstance(data, dict) else None
     return str(code or f"http_{error.response.status_code}")
+
+
+def _seconds(headers: dict[str, str]) -> float:
+    given = {name.lower(): value for name, value in headers.items()}.get("retry-after", "")
+    return float(given) if given.isdigit() else 1.0

@@ -19,6 +19,7 @@ from bot.sandbox.manifest import DEFAULT_PATH, Manifest
 from bot.sandbox.server import SandboxServer
 from bot.slack.http_mode import HttpReceiver
 from bot.slack.readiness import HandbookWhenReady
+from bot.slack.wording import NOT_INSTALLED
 from bot.web import MAX_BODY_BYTES, WebServer
 from ingest import Audiences, ConfigurationError, IndexNotBuiltError
 from tests.outcomes import abstention
@@ -112,6 +113,22 @@ async def test_a_request_repeated_within_the_window_is_answered_once(
         assert statuses == [200] * 4
         assert sum(store.counts().values()) == 1
     assert len(sandbox.calls("chat.postMessage")) == 1
+
+
+async def test_another_workspace_that_has_the_app_by_a_link_is_not_served(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    team = sandbox.add_workspace("Ailleurs").team_id
+    sandbox.add_user("zoe", team=team)
+    sandbox.add_channel("general", team=team)
+    async with running(sandbox, tmp_path) as store:
+        sandbox.say("zoe", "general", "@Manuel le télétravail ?", team=team)
+        sandbox.slash("zoe", "general", "/handbook", "télétravail", team=team)
+        await sandbox.wait_for_ephemeral("zoe", NOT_INSTALLED, team=team)
+        await sandbox.settled()
+        await asyncio.sleep(0.3)
+        assert store.counts() == {}
+        assert len(sandbox.ephemerals("zoe", team=team)) == 1
 
 
 async def test_what_is_no_request_of_slack_does_no_harm(
