@@ -36,6 +36,8 @@ _ACTIVE = "active"
 _NOT_OFFERED = frozenset(
     {"feature_disabled", "missing_scope", "not_allowed_token_type", "not_authorized"}
 )
+_Session = tuple[str, str, str]
+"""Team, channel and root of the thread."""
 _LOST = (aiohttp.ClientError, TimeoutError, OSError)
 
 
@@ -61,7 +63,8 @@ class AgentPane:
         self._people = people
         self._jobs = jobs
         self._now = now
-        self._not_before = 0.0
+        self._not_before: dict[str, float] = {}
+        """By workspace."""
         self._beginnings: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -81,12 +84,10 @@ class AgentPane:
 
     def began(self, job: Job) -> None:
         """Show "Working…", under a title made of the question."""
-        if not _is_in_pane(job) or self._now() < self._not_before:
+        if not _is_in_pane(job) or not self._is_offered(job.team_id):
             return
         title = shortened(" ".join((job.question or "").split()), TITLE_LIMIT)
-        began = self._set(
-            job.channel_id, job.thread_ts, _PROCESSING, title=title, initiator=job.user_id
-        )
+        began = self._set(_session(job), _PROCESSING, title=title, initiator=job.user_id)
         self._beginnings[job.job_id] = self._spawn(began)
 
     def ended(self, job: Job) -> None:
@@ -120,24 +121,28 @@ class AgentPane:
             self._jobs.stop, team_id=body["team_id"], channel_id=channel_id, thread_ts=thread_ts
         )
         log.info("stopped by a person", extra={"jobs": ended})
-        self._spawn(self._set(channel_id, thread_ts, _ACTIVE, tries=TRIES))
+        session = (body["team_id"], channel_id, thread_ts)
+        self._spawn(self._set(session, _ACTIVE, tries=TRIES))
 
     async def _end(self, job: Job) -> None:
         if (beginning := self._beginnings.pop(job.job_id, None)) is not None:
             await beginning
-        if self._now() >= self._not_before:
-            await self._set(job.channel_id, job.thread_ts, _ACTIVE, tries=TRIES)
+        if self._is_offered(job.team_id):
+            await self._set(_session(job), _ACTIVE, tries=TRIES)
+
+    def _is_offered(self, team_id: str) -> bool:
+        return self._now() >= self._not_before.get(team_id, 0.0)
 
     async def _set(
         self,
-        channel_id: str,
-        thread_ts: str,
+        session: _Session,
         status: str,
         *,
         title: str = "",
         initiator: str = "",
         tries: int = 1,
     ) -> None:
+        team_id, channel_id, thread_ts = session
         for left in reversed(range(tries)):
             wait_s = 1.0
             try:
@@ -151,7 +156,7 @@ class AgentPane:
                 return
             except SlackApiError as error:
                 if error.response.status_code == 200:
-                    self._refused(str(error.response["error"]))
+                    self._refused(team_id, str(error.response["error"]))
                     return
                 wait_s = float(error.response.headers.get("Retry-After") or wait_s)
             except _LOST as error:
@@ -159,9 +164,9 @@ class AgentPane:
             if left:
                 await asyncio.sleep(wait_s)
 
-    def _refused(self, reason: str) -> None:
+    def _refused(self, team_id: str, reason: str) -> None:
         if reason in _NOT_OFFERED:
-            self._not_before = self._now() + NOT_OFFERED_S
+            self._not_before[team_id] = self._now() + NOT_OFFERED_S
         log.info("no session: %s", reason)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -169,6 +174,10 @@ class AgentPane:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _session(job: Job) -> _Session:
+    return job.team_id, job.channel_id, job.thread_ts
 
 
 def _is_in_pane(job: Job) -> bool:

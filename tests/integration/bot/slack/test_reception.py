@@ -54,6 +54,8 @@ async def test_guests_and_strangers_are_refused_once_in_a_thread(
 
         sandbox.slash(who, "general", "/handbook", f"ask {QUESTION}")
         await sandbox.wait_for_ephemeral(who, said)
+        sandbox.slash(who, "general", "/handbook", "télétravail")
+        await sandbox.wait_for_ephemeral(who, said, count=2)
 
 
 async def test_a_member_is_answered_in_the_thread_of_a_guest(
