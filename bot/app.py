@@ -194,7 +194,7 @@ def _open(settings: BotSettings, resources: ExitStack) -> _Parts:
     queries = QueryBuilder(
         reader,
         synonyms=load_config(settings).synonym_table(),
-        respell=Respeller(reader.vocabulary),
+        respell=Respeller(reader.public_vocabulary),
     )
     embedder = open_embedder(settings)
     fusion: Fusion = "rrf" if settings.fusion == "rrf" else "score"

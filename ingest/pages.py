@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from ingest.language import detect_language
-from ingest.records import EVERYONE, Audiences, Page, ParsedPage, RawPage, within
+from ingest.records import Audiences, Page, ParsedPage, RawPage, narrow, within
 
 # Front matter keys of the last change, the most precise first: Hugo, Jekyll, Docusaurus, MkDocs
 # and <meta> names, lower case with `_`. `date` is often the day of publication, so it comes last.
@@ -55,7 +55,7 @@ def build_page(source: str, raw: RawPage, parsed: ParsedPage, *, version: str) -
         version=version,
         url=raw.url,
         modified_at=_modified_at(metadata) or raw.modified_at,
-        audiences=_limit(_narrow(raw.audiences, _audiences(metadata)), raw.workspaces),
+        audiences=_limit(_narrowed(raw.audiences, _audiences(metadata)), raw.workspaces),
         outdated=any(_is_true(metadata.get(key)) for key in _OUTDATED_KEYS),
     )
 
@@ -82,26 +82,25 @@ def _modified_at(metadata: Metadata) -> datetime | None:
 
 
 def _audiences(metadata: Metadata) -> Audiences | None:
+    """Return whom the page itself names: None when it names nobody, empty when it is not clear."""
     for key in _AUDIENCE_KEYS:
         value = metadata.get(key)
         if value is None:
             continue
         # A list that stands in front matter that is no valid YAML arrives as it was typed.
         names = value.strip("[]").split(",") if isinstance(value, str) else value
-        return frozenset(name.strip() for name in names if name.strip()) or None
+        return frozenset(stripped for name in names if (stripped := name.strip("\"' ")))
     return None
+
+
+def _narrowed(allowed: Audiences, declared: Audiences | None) -> Audiences:
+    return allowed if declared is None else narrow(allowed, declared)
 
 
 def _limit(audiences: Audiences, workspaces: frozenset[str]) -> Audiences:
     if not workspaces:
         return audiences
     return frozenset().union(*(within(workspace, audiences) for workspace in workspaces))
-
-
-def _narrow(allowed: Audiences, declared: Audiences | None) -> Audiences:
-    if declared is None or EVERYONE in declared:
-        return allowed
-    return declared if EVERYONE in allowed else allowed & declared
 
 
 def _is_true(value: str | Sequence[str] | None) -> bool:

@@ -27,6 +27,13 @@ class UnitKind(StrEnum):
     CODE = "code"
 
 
+def narrow(allowed: Audiences, declared: Audiences) -> Audiences:
+    """Return who is left when a second rule is added to a first: never more than either."""
+    if EVERYONE in declared:
+        return allowed
+    return declared if EVERYONE in allowed else allowed & declared
+
+
 def within(workspace: str, audiences: Audiences) -> Audiences:
     """Return these audiences as far as they belong to one workspace.
 

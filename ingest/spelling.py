@@ -108,7 +108,7 @@ class Respeller:
     """Gives the words of the index that an unknown query word may have meant. Thread-safe."""
 
     def __init__(self, vocabulary: Callable[[], Mapping[str, int]]) -> None:
-        """Take where the vocabulary comes from; `IndexReader.vocabulary` in practice."""
+        """Take where the vocabulary comes from; `IndexReader.public_vocabulary` in practice."""
         self._vocabulary = vocabulary
         self._built: tuple[Mapping[str, int], SpellingIndex] | None = None
 

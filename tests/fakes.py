@@ -330,6 +330,10 @@ class FakeIndexReader:
         self._check()
         return Counter(term for chunk in self.stored for term in self._terms(chunk))
 
+    def public_vocabulary(self) -> Mapping[str, int]:
+        self._check()
+        return Counter(term for c in self._visible(PUBLIC, None) for term in self._terms(c))
+
     def languages(self) -> Mapping[str, int]:
         return Counter(chunk.language for chunk in self.stored)
 

@@ -153,6 +153,13 @@ class IndexReader(Protocol):
         """
         ...
 
+    def public_vocabulary(self) -> Mapping[str, int]:
+        """Return the part of `vocabulary` that stands on pages everybody may read.
+
+        Words are suggested from it: a suggestion must not tell what a restricted page says.
+        """
+        ...
+
     def languages(self) -> Mapping[str, int]:
         """Number of chunks per page language."""
         ...

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,7 +51,7 @@ from ingest.index.tables import (
     storable,
 )
 from ingest.index.vectors import VectorMatrix, refreshed
-from ingest.records import PUBLIC, Audiences, IngestReport, ScoredChunk, StoredChunk
+from ingest.records import EVERYONE, PUBLIC, Audiences, IngestReport, ScoredChunk, StoredChunk
 
 _BATCH = 5_000
 """Values in one IN list: SQLite takes 32,766 parameters."""
@@ -68,6 +70,15 @@ _RANKING = """
 _OF_SOURCES = " AND chunks.page_id IN (SELECT id FROM pages WHERE source IN :sources)"
 _BEST_FIRST = " ORDER BY score DESC, chunks.chunk_id LIMIT :limit"
 _OF_CHUNKS = " AND chunk_terms.rowid IN (SELECT id FROM chunks WHERE chunk_id IN :chunk_ids)"
+
+
+_RESTRICTED_TERMS = text("""
+    SELECT title, headings, body, stems FROM chunk_terms WHERE rowid IN (
+        SELECT id FROM chunks WHERE page_id NOT IN (
+            SELECT page_id FROM page_audiences WHERE audience = :everyone))
+""")
+# As FTS5's tokenizer, `ascii tokenchars '.+#'`, cuts what the analysis wrote in lower case.
+_TOKEN = re.compile(r"[a-z0-9.+#\x80-\U0010ffff]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +114,7 @@ class SqliteIndexReader:
         self._known_schema = False
         self._vectors: VectorMatrix | None = None
         self._vocabulary: _Vocabulary | None = None
+        self._public: tuple[Mapping[str, int], Mapping[str, int]] | None = None
         self._languages: tuple[int, dict[str, int]] | None = None
 
     def close(self) -> None:
@@ -242,6 +254,14 @@ class SqliteIndexReader:
                 self._vocabulary = known
             return known.terms
 
+    def public_vocabulary(self) -> Mapping[str, int]:
+        """Return the part of `vocabulary` that stands on pages everybody may read."""
+        terms = self.vocabulary()
+        with self._lock, self._reading() as connection:
+            if self._public is None or self._public[0] is not terms:
+                self._public = (terms, _public_terms(connection, terms))
+            return self._public[1]
+
     def languages(self) -> Mapping[str, int]:
         """Number of chunks per page language."""
         with self._lock, self._reading() as connection:
@@ -331,6 +351,15 @@ def _generation(connection: Connection) -> int:
 def _vocabulary(connection: Connection) -> dict[str, int]:
     rows = connection.execute(text("SELECT term, doc FROM chunk_vocabulary"))
     return {term: count for term, count in rows}
+
+
+def _public_terms(connection: Connection, terms: Mapping[str, int]) -> Mapping[str, int]:
+    hidden: Counter[str] = Counter()
+    for row in connection.execute(_RESTRICTED_TERMS, {"everyone": EVERYONE}):
+        hidden.update({token for column in row for token in _TOKEN.findall(column)})
+    if not hidden:
+        return terms
+    return {term: count - hidden[term] for term, count in terms.items() if count > hidden[term]}
 
 
 def _languages(connection: Connection) -> dict[str, int]:

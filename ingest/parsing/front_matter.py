@@ -17,6 +17,8 @@ _SIMPLE_LINE: Final = re.compile(r"^([A-Za-z][\w-]*)[ \t]*:[ \t]*(\S.*)$", re.M)
 _QUOTED: Final = re.compile(r"""\A(["'])(.*)\1\Z""", re.S)
 _LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """The one in C where PyYAML was built with it."""
+_OPENED: Final = re.compile(r"\A\s*(?:---|\+\+\+)[ \t]*\n((?:.*\n){0,60})")
+_AUDIENCE: Final = re.compile(r"""^["']?(audiences?)["']?[ \t]*[:=]""", re.M | re.I)
 _MAX_CHARS: Final = 2_000
 """Longer values are data for a template, not facts about the page."""
 
@@ -25,13 +27,24 @@ def split_front_matter(source: str) -> tuple[Metadata, str]:
     """Return the front matter's plain values and the source without it.
 
     Values keep the spelling of the page ("2024-05-01", "true"). Of nested tables only the date of
-    Docusaurus' `last_update` is kept. YAML that does not parse is read line by line.
+    Docusaurus' `last_update` is kept. YAML that does not parse is read line by line. An audience
+    that is declared but cannot be read is an empty list: it is not known who may read the page.
     """
     if match := _YAML.match(source):
-        return _plain(_load_yaml(match[1])), source[match.end() :]
+        return _with_audience(_plain(_load_yaml(match[1])), match[1]), source[match.end() :]
     if match := _TOML.match(source):
-        return _plain(_load_toml(match[1])), source[match.end() :]
+        return _with_audience(_plain(_load_toml(match[1])), match[1]), source[match.end() :]
+    if match := _OPENED.match(source):  # and never closed
+        return _with_audience({}, match[1]), source
     return {}, source
+
+
+def _with_audience(metadata: Metadata, written: str) -> Metadata:
+    known = {key.lower() for key in metadata}
+    for name in _AUDIENCE.findall(written):
+        if name.lower() not in known:
+            metadata[name.lower()] = []
+    return metadata
 
 
 def _load_yaml(text: str) -> Mapping[Any, Any]:

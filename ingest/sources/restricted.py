@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ingest.records import EVERYONE, Audiences, RawPage
+from ingest.records import RawPage, narrow
 from ingest.sources.base import UNWATCHED, Entry, Listing, Source, Watch
 from ingest.sources.paths import path_pattern
-
-
-def narrow(allowed: Audiences, declared: Audiences) -> Audiences:
-    """Return who is left when a second rule is added to a first: never more than either."""
-    if EVERYONE in declared:
-        return allowed
-    return declared if EVERYONE in allowed else allowed & declared
 
 
 class RestrictedSource:

@@ -95,6 +95,7 @@ def test_a_reader_without_a_database_says_that_nothing_is_built(backend):
     for call in (
         reader.status,
         reader.vocabulary,
+        reader.public_vocabulary,
         reader.languages,
         lambda: reader.chunks(["a"]),
         lambda: reader.keyword_ranking(analyze_query("congés")),
@@ -394,6 +395,22 @@ def test_the_vocabulary_counts_chunks_and_follows_changes(backend):
     assert reader.vocabulary() is vocabulary
     put(writer, "b.md", "congés")
     assert reader.vocabulary()["conges"] == 3
+
+
+RESTRICTED = frozenset({"managers"})
+
+
+def test_the_public_vocabulary_has_no_word_of_restricted_pages_alone(backend):
+    writer, reader = backend.writer(), backend.reader()
+    put(writer, "open.md", "Les congés de tous, à 3,80 euros")
+    assert reader.public_vocabulary() is reader.vocabulary()
+    put(writer, "closed.md", "Les congés secrets c++ 12.50 été 会社", audiences=RESTRICTED)
+
+    public, everything = reader.public_vocabulary(), reader.vocabulary()
+
+    assert everything.keys() - public.keys() >= {"secrets", "secret", "c++", "12.50", "ete", "会社"}
+    assert (everything["conges"], public["conges"]) == (2, 1)
+    assert reader.public_vocabulary() is public
 
 
 def test_languages_count_chunks_and_follow_changes(backend):

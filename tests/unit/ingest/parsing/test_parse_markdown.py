@@ -284,3 +284,29 @@ def test_deeply_nested_quotations_are_an_error_with_a_reason_or_text_but_no_cras
 def test_items_of_a_list_laid_out_as_cards_are_sections() -> None:
     parsed = page("<ul><li><h3>Carte</h3><p>Texte.</p></li></ul>")
     assert [b.kind for b in parsed.blocks] == [BlockKind.HEADING, BlockKind.PARAGRAPH]
+
+
+@pytest.mark.parametrize(
+    "front_matter",
+    [
+        "---\naudience:\n---\n",
+        "---\naudience: []\n---\n",
+        "---\naudience: {groups: [rh]}\n---\n",
+        "---\ntitle: a: b: c\naudience:\n  - rh\n---\n",
+        '---\n"Audience":\n  - [rh]\n---\n',
+        "+++\naudience = rh\n+++\n",
+        f"---\naudience: {'x' * 3_000}\n---\n",
+        "---\ntitle: Paie\naudience: rh\n\n",
+    ],
+)
+def test_an_audience_that_cannot_be_read_is_nobody_instead_of_everybody(front_matter: str) -> None:
+    metadata = page(f"{front_matter}# Paie\n\nTexte.").metadata
+
+    assert {key.lower(): value for key, value in metadata.items()}["audience"] == []
+
+
+def test_an_audience_further_down_the_page_is_text() -> None:
+    parsed = page("---\ntitle: A\n---\n\nAudience: tous les salariés.\n")
+
+    assert "audience" not in parsed.metadata
+    assert "Audience: tous les salariés." in parsed.text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.records import PUBLIC
-from ingest.sources.restricted import RestrictedSource, narrow
+from ingest.records import PUBLIC, narrow
+from ingest.sources.restricted import RestrictedSource
 from tests.fakes import FakeSource
 
 
