@@ -113,7 +113,7 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
             resources.push_async_callback(web.stop)
         ready = await asyncio.to_thread(handbook.is_ready)
         scheduler.start()
-        first_sync = _first_sync(settings, scheduler, ready=ready)
+        first_sync = _first_sync(scheduler, ready=ready)
         resources.push_async_callback(_end_syncs, scheduler, first_sync)
         await app.run(stop)
 
@@ -126,13 +126,11 @@ def _web_server(settings: BotSettings, served: list[BaseRoute]) -> WebServer | N
     return None if port is None else WebServer(settings.http_host, port, served)
 
 
-def _first_sync(
-    settings: BotSettings, scheduler: IngestScheduler, *, ready: bool
-) -> asyncio.Task[None] | None:
+def _first_sync(scheduler: IngestScheduler, *, ready: bool) -> asyncio.Task[None] | None:
     if ready:
         return None
     log.warning("there is no index yet: until there is, questions get an outage notice")
-    if not settings.reindex_cron.strip():
+    if scheduler.next_run_at() is None:
         return None
     return asyncio.create_task(scheduler.run_scheduled())
 

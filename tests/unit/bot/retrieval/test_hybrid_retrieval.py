@@ -49,6 +49,25 @@ def hybrid(
 
 
 @pytest.mark.parametrize("fusion", ["score", "rrf"])
+@pytest.mark.parametrize("encoder", [True, False])
+def test_nothing_outside_the_sources_of_a_question_is_found_by_either_leg(fusion, encoder):
+    elsewhere = [
+        replace(chunk, source="elsewhere", chunk_id=f"{chunk.chunk_id}2") for chunk in CHUNKS
+    ]
+    embedder = FakeEmbedder() if encoder else None
+    retriever = hybrid(FakeIndexReader([*CHUNKS, *elsewhere], embedder), embedder, fusion=fusion)
+    words = "quatre jours mariage badge courrier"
+
+    everywhere = retriever.search(Question(words), top_k=6).passages
+    scoped = retriever.search(Question(words, sources=("elsewhere",)), top_k=6).passages
+    nowhere = retriever.search(Question(words, sources=()), top_k=6).passages
+
+    assert {p.chunk.source for p in everywhere} == {"fake", "elsewhere"}
+    assert {p.chunk.chunk_id for p in scoped} == {"leave2", "badge2", "mail2"}
+    assert nowhere == ()
+
+
+@pytest.mark.parametrize("fusion", ["score", "rrf"])
 def test_both_legs_find_and_are_told_apart(fusion):
     embedder = FakeEmbedder()
     reader = FakeIndexReader(CHUNKS, embedder)
