@@ -203,7 +203,7 @@ def _open(settings: BotSettings, resources: ExitStack) -> _Parts:
         queries,
         KeywordRetriever(reader, queries),
         EmbeddingRetriever(reader, embedder, queries) if embedder else None,
-        reranker=UnitReranker(embedder) if embedder else None,
+        reranker=UnitReranker(reader, embedder) if embedder else None,
         fusion=fusion,
     )
     return _Parts(reader, embedder, queries, hybrid)

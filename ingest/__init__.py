@@ -16,7 +16,7 @@ from ingest.analysis import (
     analyze_query,
     fold,
 )
-from ingest.config import HandbookConfig, load_config
+from ingest.config import AudienceConfig, HandbookConfig, load_config
 from ingest.embedding.base import Embedder, TokenEmbedder, TokenStates, Vector
 from ingest.errors import (
     ConfigurationError,
@@ -62,7 +62,9 @@ if TYPE_CHECKING:
 __all__ = [
     "EVERYONE",
     "PUBLIC",
+    "AudienceConfig",
     "Audiences",
+    "CodedTokens",
     "ConfigurationError",
     "Embedder",
     "EmbeddingError",
@@ -94,6 +96,7 @@ __all__ = [
     "SourceUnavailableError",
     "StoredChunk",
     "SynonymTable",
+    "TokenCodec",
     "TokenEmbedder",
     "TokenStates",
     "Unit",
@@ -118,9 +121,11 @@ __all__ = [
 ]
 
 _LAZY = {
+    "CodedTokens": "ingest.embedding.token_codes",
     "IngestScheduler": "ingest.schedule",
     "ScheduleStatus": "ingest.schedule",
     "SourceCheck": "ingest.source_checks",
+    "TokenCodec": "ingest.embedding.token_codes",
     "check_sources": "ingest.source_checks",
     "configure_logging": "ingest.logs",
     "detect_question_language": "ingest.language",

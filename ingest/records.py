@@ -198,8 +198,13 @@ class Chunk:
 
     def embedding_text(self, title: str) -> str:
         """Return the text to embed: `title > heading path`, then context and text."""
-        head = " > ".join((title, *self.heading_path))
-        return "\n".join(part for part in (head, self.context, self.text) if part)
+        return embedding_text(title, self.heading_path, self.context, self.text)
+
+
+def embedding_text(title: str, heading_path: Sequence[str], context: str, text: str) -> str:
+    """Return what is embedded of a chunk (see `Chunk.embedding_text`)."""
+    head = " > ".join((title, *heading_path))
+    return "\n".join(part for part in (head, context, text) if part)
 
 
 def text_hash(text: str) -> str:
@@ -235,6 +240,11 @@ class StoredChunk:
     units: tuple[Unit, ...]
     page_version: str
     """Content hash of the page when it was indexed."""
+
+    @property
+    def embedding_text(self) -> str:
+        """Return the text that its vector and its token codes belong to."""
+        return embedding_text(self.title, self.heading_path, self.context, self.text)
 
     @property
     def heading(self) -> str:

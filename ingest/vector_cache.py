@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from ingest.embedding.base import Embedder
+from ingest.embedding.base import Embedder, TokenEmbedder, Vector
+from ingest.embedding.token_codes import TokenCodec
 from ingest.errors import EncodingFailed
 from ingest.index.base import IndexWriter
 
@@ -41,6 +42,7 @@ class VectorCache:
     ) -> None:
         self._writer = writer
         self._embedder = embedder
+        self._codec = TokenCodec(embedder) if isinstance(embedder, TokenEmbedder) else None
         self._dry_run = dry_run
         self._watch = watch
         self._stopped = stopped
@@ -60,7 +62,10 @@ class VectorCache:
         embedder = self._embedder
         if embedder is None or self.failure is not None:
             return
-        known = self._writer.known_embeddings(embedder.fingerprint, list(texts)) | self._counted
+        known = self._writer.known_embeddings(
+            embedder.fingerprint, list(texts), coded=self._codec is not None
+        )
+        known |= self._counted
         missing = {key: text for key, text in texts.items() if key not in known}
         self.reused += uses - len(missing)
         self._encode(embedder, missing)
@@ -77,7 +82,9 @@ class VectorCache:
         self.failure = None
         while self.failure is None and not self._stopped():
             missing = dict(
-                self._writer.missing_embeddings(embedder.fingerprint, limit=4 * BATCH_TEXTS)
+                self._writer.missing_embeddings(
+                    embedder.fingerprint, limit=4 * BATCH_TEXTS, coded=self._codec is not None
+                )
             )
             if not missing:
                 self._activate(embedder)
@@ -97,19 +104,28 @@ class VectorCache:
                 return
             batch = ordered[start : start + BATCH_TEXTS]
             try:
-                vectors = embedder.embed_passages([texts[key] for key in batch])
+                vectors, codes = self._read(embedder, [texts[key] for key in batch])
             except EncodingFailed as error:
                 self.failure = str(error)
                 logger.warning("encoding failed", extra={"reason": self.failure})
                 return
             self._writer.store_embeddings(
-                embedder.fingerprint, dict(zip(batch, vectors, strict=True))
+                embedder.fingerprint,
+                dict(zip(batch, vectors, strict=True)),
+                codes=dict(zip(batch, codes, strict=False)),
             )
             self.computed += len(batch)
             self._watch(self.computed, self._wanted)
             if self._writer.active_fingerprint() is None:
                 # The very first vectors: readers have nothing to lose by using them at once.
                 self._activate(embedder)
+
+    def _read(self, embedder: Embedder, texts: Sequence[str]) -> tuple[Vector, list[bytes]]:
+        """Return the vectors of some texts and, from an encoder that shows them, their tokens."""
+        if self._codec is None or not isinstance(embedder, TokenEmbedder):
+            return embedder.embed_passages(texts), []
+        vectors, tokens = embedder.embed_with_tokens(texts)
+        return vectors, self._codec.encode(tokens)
 
     def _activate(self, embedder: Embedder) -> None:
         if self._writer.active_fingerprint() != embedder.fingerprint:

@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 
 from ingest.analysis import KeywordQuery, QueryWord, analyze_passage
-from ingest.embedding.base import Embedder, Vector
+from ingest.embedding.base import Embedder, TextKind, TokenStates, Vector
 from ingest.errors import EncodingFailed, IndexStoreError, LeaseHeldError, PageParseError
 from ingest.index.base import IndexStatus, MatchMode, PageState
 from ingest.records import (
@@ -63,6 +63,26 @@ class FakeEmbedder:
         return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
+class FakeTokenEmbedder(FakeEmbedder):
+    """Also shows its tokens: one for each word."""
+
+    def token_states(
+        self, texts: Sequence[str], *, kind: TextKind = "passage"
+    ) -> list[TokenStates]:
+        return [self._tokens(text) for text in texts]
+
+    def embed_with_tokens(
+        self, texts: Sequence[str], *, kind: TextKind = "passage"
+    ) -> tuple[Vector, list[TokenStates]]:
+        return self.embed_passages(texts), self.token_states(texts, kind=kind)
+
+    def _tokens(self, text: str) -> TokenStates:
+        words = text.split()
+        states = [self._vector(word) for word in words] or [np.zeros(self.dimension, np.float32)]
+        rows = np.stack(states)[: len(words)]
+        return TokenStates(text, rows, ((0, 0),) * len(words), tuple(range(len(words))))
+
+
 @dataclass
 class FakeSource:
     """Pages in memory."""
@@ -102,6 +122,7 @@ class FakeIndexWriter:
         default_factory=dict
     )
     embeddings: dict[str, dict[str, Vector]] = field(default_factory=dict)
+    codes: dict[str, bytes] = field(default_factory=dict)
     active: str | None = None
     runs: list[IngestReport] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
@@ -154,15 +175,27 @@ class FakeIndexWriter:
     def chunk_count(self, source: str) -> int:
         return sum(len(c) for (name, _), (_, c, _) in self.pages.items() if name == source)
 
-    def known_embeddings(self, fingerprint: str, text_hashes: Sequence[str]) -> set[str]:
-        return self.embeddings.get(fingerprint, {}).keys() & set(text_hashes)
+    def known_embeddings(
+        self, fingerprint: str, text_hashes: Sequence[str], *, coded: bool = False
+    ) -> set[str]:
+        known = self.codes if coded else self.embeddings.get(fingerprint, {})
+        return known.keys() & set(text_hashes)
 
-    def store_embeddings(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None:
+    def store_embeddings(
+        self,
+        fingerprint: str,
+        vectors: Mapping[str, Vector],
+        *,
+        codes: Mapping[str, bytes] | None = None,
+    ) -> None:
         self._wrote("store_embeddings")
+        self.codes.update(codes or {})
         self.embeddings.setdefault(fingerprint, {}).update(vectors)
 
-    def missing_embeddings(self, fingerprint: str, *, limit: int) -> list[tuple[str, str]]:
-        known = self.embeddings.get(fingerprint, {})
+    def missing_embeddings(
+        self, fingerprint: str, *, limit: int, coded: bool = False
+    ) -> list[tuple[str, str]]:
+        known = self.codes if coded else self.embeddings.get(fingerprint, {})
         return [pair for pair in sorted(self.texts().items()) if pair[0] not in known][:limit]
 
     def active_fingerprint(self) -> str | None:
@@ -295,6 +328,11 @@ class FakeIndexReader:
     ) -> dict[str, dict[str, float]]:
         by_id = {chunk.chunk_id: chunk for chunk in self.stored}
         return {i: self._contributions(query, by_id[i]) for i in chunk_ids if i in by_id}
+
+    def token_codes(
+        self, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
+    ) -> dict[str, bytes]:
+        return {}
 
     def vector_ranking(
         self,

@@ -106,7 +106,7 @@ class HybridRetriever:
         candidates = self._first_stage(
             query, limit=max(top_k, self._limits.candidates), audiences=audiences
         )
-        passages, reason = self._second_stage(query, candidates)
+        passages, reason = self._second_stage(query, candidates, audiences)
         done = time.perf_counter()
         return Retrieval(
             query,
@@ -171,14 +171,14 @@ class HybridRetriever:
         return passages
 
     def _second_stage(
-        self, query: Query, candidates: Sequence[Passage]
+        self, query: Query, candidates: Sequence[Passage], audiences: Audiences
     ) -> tuple[list[Passage], str | None]:
         """Reorder the best candidates; those past them keep their order behind."""
         if self._reranker is None or query.vector is None:
             return list(candidates), None
         head = candidates[: self._limits.candidates]
         try:
-            reordered = self._reranker.rerank(query, head)
+            reordered = self._reranker.rerank(query, head, audiences=audiences)
         except EncodingFailed as error:
             logger.warning("encoder failed in the second stage", extra={"reason": str(error)})
             return list(candidates), KEYWORDS_ONLY

@@ -9,13 +9,12 @@ trained for it, which is why their common direction is removed and words are wei
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bot.retrieval.query import Query
-from ingest import TokenStates, Vector, analyze_query
+from ingest import CodedTokens, TokenStates, Vector, analyze_query
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,27 +48,24 @@ class QuestionTokens:
         return cls(np.stack(states).astype(np.float32), total / total.sum())
 
 
-def best_matches(question: QuestionTokens, texts: Sequence[TokenStates]) -> Vector:
-    """Return how well each word of the question is matched in each text.
+def word_matches(question: QuestionTokens, tokens: CodedTokens, center: Vector) -> Vector:
+    """Return how well each token of a text matches each word of the question.
 
     Args:
         question: With at least one word.
-        texts: All candidates of one question: their mean state is removed from all states.
+        tokens: Of the text.
+        center: What all states have in common (`TokenCodec.center`): it counts for nothing.
 
     Returns:
-        float32, shape (texts, words): the best cosine of each word with a token of the text; 0
-        for a text without tokens.
+        Cosines, float32, shape (tokens, words).
     """
-    matches = np.zeros((len(texts), len(question.weights)), dtype=np.float32)
-    filled = [position for position, text in enumerate(texts) if len(text.states)]
-    if not filled:
-        return matches
-    states = np.concatenate([texts[position].states for position in filled])
-    center = states.mean(axis=0)
-    cosines = _directions(states - center) @ _directions(question.states - center).T
-    starts = np.cumsum([0, *(len(texts[position].states) for position in filled[:-1])])
-    matches[filled] = np.maximum.reduceat(cosines, starts, axis=0)
+    matches: Vector = tokens.directions @ _directions(question.states - center).T
     return matches
+
+
+def best_match(matches: Vector, weights: Vector) -> float:
+    """Return the late interaction of some tokens: each word's best match, weighted; 0 for none."""
+    return float(matches.max(axis=0) @ weights) if len(matches) else 0.0
 
 
 def _directions(states: Vector) -> Vector:

@@ -10,9 +10,21 @@ import numpy as np
 
 from bot.records import Passage
 from bot.retrieval.coverage import IndexedForms, idf_coverage
-from bot.retrieval.interaction import QuestionTokens, best_matches
+from bot.retrieval.interaction import QuestionTokens, best_match, word_matches
 from bot.retrieval.query import Query
-from ingest import Embedder, StoredChunk, TokenEmbedder, UnitKind, Vector
+from bot.retrieval.unit_words import unit_words, within
+from ingest import (
+    PUBLIC,
+    Audiences,
+    CodedTokens,
+    Embedder,
+    IndexReader,
+    StoredChunk,
+    TokenCodec,
+    TokenEmbedder,
+    UnitKind,
+    Vector,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +55,9 @@ class UnitFigures:
 class Reranker(Protocol):
     """Reorders the candidates of the first stage."""
 
-    def rerank(self, query: Query, passages: Sequence[Passage]) -> list[Passage]:
+    def rerank(
+        self, query: Query, passages: Sequence[Passage], *, audiences: Audiences = PUBLIC
+    ) -> list[Passage]:
         """Return the same passages, best first, ranks renewed, ties by chunk_id.
 
         Raises:
@@ -60,56 +74,30 @@ class UnitReranker:
     the same language, late interaction only with an encoder that shows its token states.
     """
 
-    def __init__(self, embedder: Embedder, *, weights: RerankWeights | None = None) -> None:
-        self._embedder = embedder
+    def __init__(
+        self, reader: IndexReader, embedder: Embedder, *, weights: RerankWeights | None = None
+    ) -> None:
         self._weights = weights or RerankWeights()
+        self._units: _Units = (
+            _TokenUnits(reader, embedder, TokenCodec(embedder))
+            if isinstance(embedder, TokenEmbedder)
+            else _EncodedUnits(embedder)
+        )
 
-    def rerank(self, query: Query, passages: Sequence[Passage]) -> list[Passage]:
+    def rerank(
+        self, query: Query, passages: Sequence[Passage], *, audiences: Audiences = PUBLIC
+    ) -> list[Passage]:
         """Reorder by the fixed sum of the class (see `Reranker.rerank`)."""
         if query.vector is None or not passages:
             return list(passages)
-        figures = self.unit_figures(query, query.vector, [passage.chunk for passage in passages])
+        chunks = [passage.chunk for passage in passages]
+        figures = self._units.figures(query, query.vector, chunks, audiences)
         scored = [
             self._score(query, passage, units)
             for passage, units in zip(passages, figures, strict=True)
         ]
         scored.sort(key=lambda passage: (-passage.score, passage.chunk.chunk_id))
         return [replace(passage, rank=rank) for rank, passage in enumerate(scored, start=1)]
-
-    def unit_figures(
-        self, query: Query, vector: Vector, chunks: Sequence[StoredChunk]
-    ) -> list[UnitFigures]:
-        """Encode the units of all chunks at once, each distinct text only once."""
-        texts = [unit_texts(chunk) for chunk in chunks]
-        distinct = list(dict.fromkeys(text for own in texts for text in own))
-        if not distinct:
-            return [UnitFigures(()) for _ in chunks]
-        rows = {text: row for row, text in enumerate(distinct)}
-        by_chunk = [[rows[text] for text in own] for own in texts]
-        vectors, matches, weights = self._encode(query, distinct)
-        cosines = vectors @ vector
-        if matches is None:
-            return [UnitFigures(tuple(cosines[own].tolist())) for own in by_chunk]
-        return [
-            UnitFigures(
-                tuple(cosines[own].tolist()),
-                tuple((matches[own] @ weights).tolist()),
-                float(matches[own].max(axis=0, initial=0.0) @ weights),
-            )
-            for own in by_chunk
-        ]
-
-    def _encode(self, query: Query, texts: Sequence[str]) -> tuple[Vector, Vector | None, Vector]:
-        """Return vectors and, with token states, each question word's best match in each text."""
-        none = np.zeros(0, dtype=np.float32)
-        if not isinstance(self._embedder, TokenEmbedder) or not self._weights.interaction:
-            return self._embedder.embed_passages(texts), None, none
-        (tokens,) = self._embedder.token_states([query.text], kind="query")
-        question = QuestionTokens.of(query, tokens)
-        if not len(question.weights):
-            return self._embedder.embed_passages(texts), None, none
-        vectors, states = self._embedder.embed_with_tokens(texts)
-        return vectors, best_matches(question, states), question.weights
 
     def _score(self, query: Query, passage: Passage, units: UnitFigures) -> Passage:
         chunk, weights = passage.chunk, self._weights
@@ -139,6 +127,94 @@ class UnitReranker:
             unit_cosines=units.cosines,
             unit_interactions=units.interactions,
         )
+
+
+class _Units(Protocol):
+    """Compares the units of chunks with a question."""
+
+    def figures(
+        self, query: Query, vector: Vector, chunks: Sequence[StoredChunk], audiences: Audiences
+    ) -> list[UnitFigures]:
+        """Return the figures of each chunk, in order."""
+        ...
+
+
+class _EncodedUnits:
+    """Encodes every unit for each question: what it takes with one vector per text."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def figures(
+        self, query: Query, vector: Vector, chunks: Sequence[StoredChunk], audiences: Audiences
+    ) -> list[UnitFigures]:
+        """Encode the units of all chunks at once, each distinct text only once."""
+        texts = [unit_texts(chunk) for chunk in chunks]
+        distinct = list(dict.fromkeys(text for own in texts for text in own))
+        if not distinct:
+            return [UnitFigures(()) for _ in chunks]
+        rows = {text: row for row, text in enumerate(distinct)}
+        cosines = self._embedder.embed_passages(distinct) @ vector
+        return [UnitFigures(tuple(cosines[[rows[text] for text in own]].tolist())) for own in texts]
+
+
+class _TokenUnits:
+    """Reads the token states that the index keeps: a unit's vector is the mean of its tokens.
+
+    A chunk without them, indexed before they were kept, is encoded for the question.
+    """
+
+    def __init__(self, reader: IndexReader, embedder: TokenEmbedder, codec: TokenCodec) -> None:
+        self._reader = reader
+        self._embedder = embedder
+        self._codec = codec
+
+    def figures(
+        self, query: Query, vector: Vector, chunks: Sequence[StoredChunk], audiences: Audiences
+    ) -> list[UnitFigures]:
+        """Compare the question with the tokens of each chunk, and of each of its units."""
+        (tokens,) = self._embedder.token_states([query.text], kind="query")
+        question = QuestionTokens.of(query, tokens)
+        coded = self._tokens(chunks, audiences)
+        return [self._compare(question, vector, c, coded[c.chunk_id]) for c in chunks]
+
+    def _tokens(
+        self, chunks: Sequence[StoredChunk], audiences: Audiences
+    ) -> dict[str, CodedTokens]:
+        kept = self._reader.token_codes([c.chunk_id for c in chunks], audiences=audiences)
+        codes = {chunk_id: code for chunk_id, code in kept.items() if self._codec.reads(code)}
+        missing = [chunk for chunk in chunks if chunk.chunk_id not in codes]
+        if missing:
+            states = self._embedder.token_states([chunk.embedding_text for chunk in missing])
+            made = self._codec.encode(states)
+            codes |= {c.chunk_id: code for c, code in zip(missing, made, strict=True)}
+        return {chunk_id: self._codec.decode(code) for chunk_id, code in codes.items()}
+
+    def _compare(
+        self, question: QuestionTokens, vector: Vector, chunk: StoredChunk, tokens: CodedTokens
+    ) -> UnitFigures:
+        center = self._codec.center
+        states = center + tokens.lengths[:, np.newaxis] * tokens.directions
+        matches = word_matches(question, tokens, center)
+        cosines, interactions = [], []
+        for own, *around in unit_words(chunk):
+            alone = within(tokens.words, [own])
+            if not alone.any():  # past what the encoder reads of a text
+                cosines.append(_cosine(states, vector))
+                interactions.append(0.0)
+                continue
+            read = alone | within(tokens.words, around)
+            cosines.append(_cosine(states[read], vector))
+            interactions.append(best_match(matches[read], question.weights))
+        return UnitFigures(
+            tuple(cosines), tuple(interactions), best_match(matches, question.weights)
+        )
+
+
+def _cosine(states: Vector, vector: Vector) -> float:
+    """Return the cosine of the mean of some states with a vector of length 1."""
+    mean = states.mean(axis=0) if len(states) else np.zeros_like(vector)
+    return float(mean @ vector / max(float(np.linalg.norm(mean)), 1e-9))
 
 
 def unit_texts(chunk: StoredChunk) -> list[str]:

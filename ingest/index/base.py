@@ -145,6 +145,15 @@ class IndexReader(Protocol):
         """Fetch chunks by id; unknown and invisible ids are absent from the result."""
         ...
 
+    def token_codes(
+        self, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
+    ) -> dict[str, bytes]:
+        """Return the coded token states (see `TokenCodec`) of each visible chunk that has some.
+
+        They are those of the active model.
+        """
+        ...
+
     def vocabulary(self) -> Mapping[str, int]:
         """Map every indexed term (folded words and stems) to the chunks that contain it.
 
@@ -246,16 +255,38 @@ class IndexWriter(Protocol):
         """Count the chunks of a source."""
         ...
 
-    def known_embeddings(self, fingerprint: str, text_hashes: Sequence[str]) -> set[str]:
-        """Return which of these texts already have a vector of this model."""
+    def known_embeddings(
+        self, fingerprint: str, text_hashes: Sequence[str], *, coded: bool = False
+    ) -> set[str]:
+        """Return which of these texts already have a vector of this model.
+
+        With `coded` those without token codes do not count.
+        """
         ...
 
-    def store_embeddings(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None:
-        """Cache vectors (unit length) by text hash; storing one twice is harmless."""
+    def store_embeddings(
+        self,
+        fingerprint: str,
+        vectors: Mapping[str, Vector],
+        *,
+        codes: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """Cache vectors (unit length) by text hash; storing one twice is harmless.
+
+        Args:
+            fingerprint: Of the model.
+            vectors: By text hash.
+            codes: Token states of the same texts (see `TokenCodec`), where the model shows them.
+        """
         ...
 
-    def missing_embeddings(self, fingerprint: str, *, limit: int) -> list[tuple[str, str]]:
-        """Return up to `limit` (text_hash, embedding text) that lack a vector of this model."""
+    def missing_embeddings(
+        self, fingerprint: str, *, limit: int, coded: bool = False
+    ) -> list[tuple[str, str]]:
+        """Return up to `limit` (text_hash, embedding text) that lack a vector of this model.
+
+        With `coded` those without token codes lack something too.
+        """
         ...
 
     def active_fingerprint(self) -> str | None:

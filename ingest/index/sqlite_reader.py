@@ -49,6 +49,7 @@ from ingest.index.tables import (
     pages,
     runs,
     storable,
+    token_codes,
 )
 from ingest.index.vectors import VectorMatrix, refreshed
 from ingest.records import EVERYONE, PUBLIC, Audiences, IngestReport, ScoredChunk, StoredChunk
@@ -242,6 +243,25 @@ class SqliteIndexReader:
             for batch in _batches(chunk_ids):
                 for row in connection.execute(statement.where(chunks.c.chunk_id.in_(batch))):
                     found[row.chunk_id] = _stored_chunk(row)
+        return found
+
+    def token_codes(
+        self, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
+    ) -> dict[str, bytes]:
+        """Return the coded token states of each visible chunk that has some."""
+        visible = select(page_audiences.c.page_id).where(page_audiences.c.audience.in_(audiences))
+        statement = (
+            select(chunks.c.chunk_id, token_codes.c.code)
+            .join_from(token_codes, embeddings)
+            .join(chunks, chunks.c.text_hash == embeddings.c.text_hash)
+            .join(index_state, index_state.c.active_model_id == embeddings.c.model_id)
+            .where(chunks.c.page_id.in_(visible))
+        )
+        found: dict[str, bytes] = {}
+        with self._reading() as connection:
+            for batch in _batches(chunk_ids):
+                rows = connection.execute(statement.where(chunks.c.chunk_id.in_(batch)))
+                found.update((chunk_id, code) for chunk_id, code in rows)
         return found
 
     def vocabulary(self) -> Mapping[str, int]:

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import (
     Connection,
     Row,
+    Select,
     and_,
     bindparam,
     delete,
@@ -47,8 +48,9 @@ from ingest.index.tables import (
     pages,
     runs,
     storable,
+    token_codes,
 )
-from ingest.records import Audiences, Chunk, IngestReport, Page, text_hash
+from ingest.records import Audiences, Chunk, IngestReport, Page, embedding_text, text_hash
 
 RUNS_KEPT = 100
 """Runs remembered per source."""
@@ -179,25 +181,31 @@ class SqliteIndexWriter:
                 select(func.count()).select_from(chunks).join(pages).where(pages.c.source == source)
             ).one()
 
-    def known_embeddings(self, fingerprint: str, text_hashes: Sequence[str]) -> set[str]:
+    def known_embeddings(
+        self, fingerprint: str, text_hashes: Sequence[str], *, coded: bool = False
+    ) -> set[str]:
         """Return which of these texts already have a vector of this model."""
         known: set[str] = set()
+        of_model = _of_model(fingerprint, coded=coded)
         with self._reading() as connection:
             for batch in _batches(text_hashes):
                 known.update(
                     connection.scalars(
-                        select(embeddings.c.text_hash)
-                        .join(embedding_models)
-                        .where(
-                            embedding_models.c.fingerprint == fingerprint,
-                            embeddings.c.text_hash.in_(batch),
+                        of_model.with_only_columns(embeddings.c.text_hash).where(
+                            embeddings.c.text_hash.in_(batch)
                         )
                     )
                 )
         return known
 
-    def store_embeddings(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None:
-        """Cache vectors (unit length) by text hash; storing one twice is harmless.
+    def store_embeddings(
+        self,
+        fingerprint: str,
+        vectors: Mapping[str, Vector],
+        *,
+        codes: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """Cache vectors, and the token states of the same texts, by text hash.
 
         Raises:
             EmbeddingMismatchError: If a vector has another dimension than this model's.
@@ -225,18 +233,17 @@ class SqliteIndexWriter:
                     for key, vector in vectors.items()
                 ],
             )
+            if codes:
+                _store_codes(connection, model_id, codes)
             if _are_visible(connection, model_id, list(vectors)):
                 _next_generation(connection)
 
-    def missing_embeddings(self, fingerprint: str, *, limit: int) -> list[tuple[str, str]]:
+    def missing_embeddings(
+        self, fingerprint: str, *, limit: int, coded: bool = False
+    ) -> list[tuple[str, str]]:
         """Return up to `limit` (text_hash, embedding text) that lack a vector of this model."""
-        embedded = (
-            select(embeddings.c.id)
-            .join(embedding_models)
-            .where(
-                embedding_models.c.fingerprint == fingerprint,
-                embeddings.c.text_hash == chunks.c.text_hash,
-            )
+        embedded = _of_model(fingerprint, coded=coded).where(
+            embeddings.c.text_hash == chunks.c.text_hash
         )
         statement = (
             select(chunks, pages.c.title)
@@ -330,6 +337,35 @@ class SqliteIndexWriter:
             self._engine.execution_options(**READ_ONLY).begin() as connection,
         ):
             yield connection
+
+
+def _of_model(fingerprint: str, *, coded: bool) -> Select[tuple[int]]:
+    """Select the ids of the embeddings of a model, or only of those with token codes."""
+    statement = (
+        select(embeddings.c.id)
+        .join(embedding_models)
+        .where(embedding_models.c.fingerprint == fingerprint)
+    )
+    return statement.join(token_codes) if coded else statement
+
+
+def _store_codes(connection: Connection, model_id: int, codes: Mapping[str, bytes]) -> None:
+    ids = {
+        row.text_hash: row.id
+        for batch in _batches(list(codes))
+        for row in connection.execute(
+            select(embeddings.c.id, embeddings.c.text_hash).where(
+                embeddings.c.model_id == model_id, embeddings.c.text_hash.in_(batch)
+            )
+        )
+    }
+    statement = insert_or_update(token_codes)
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["embedding_id"], set_={"code": statement.excluded.code}
+        ),
+        [{"embedding_id": ids[key], "code": code} for key, code in codes.items()],
+    )
 
 
 def _batches(values: Sequence[str]) -> Iterator[list[str]]:
@@ -492,18 +528,7 @@ def _are_visible(connection: Connection, model_id: int, text_hashes: Sequence[st
 
 def _embedding_text(row: Row[Any]) -> str:
     """Return what `Chunk.embedding_text` gave when the chunk was stored."""
-    chunk = Chunk(
-        chunk_id=row.chunk_id,
-        position=row.position,
-        heading_path=tuple(row.heading_path),
-        anchor=row.anchor,
-        start=row.start_offset,
-        end=row.end_offset,
-        text=row.text,
-        context=row.context,
-        units=(),
-    )
-    return chunk.embedding_text(row.title)
+    return embedding_text(row.title, row.heading_path, row.context, row.text)
 
 
 def _encode_report(report: IngestReport) -> str:

@@ -30,7 +30,7 @@ from ingest.records import Unit, UnitKind
 
 SCHEMA_VERSION_TABLE = "index_schema_version"
 
-SCHEMA_REVISIONS = ("0001",)
+SCHEMA_REVISIONS = ("0001", "0002")
 """Every revision in `migrations/versions`, oldest first: lets a reader check without alembic."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -151,6 +151,15 @@ embeddings = Table(
     sqlite_autoincrement=True,
 )
 """Cache and vector store in one: vectors belong to a text and a model, not to a chunk."""
+
+token_codes = Table(
+    "token_codes",
+    metadata,
+    Column("embedding_id", ForeignKey("embeddings.id", ondelete="CASCADE"), primary_key=True),
+    Column("code", LargeBinary, nullable=False),
+)
+"""Token states of the same texts, where the encoder shows them. Apart, so that reading all vectors
+does not read these too."""
 
 runs = Table(
     "runs",

@@ -13,7 +13,7 @@ from ingest.progress import Stage
 from ingest.records import EVERYONE, RawPage, SkippedPage
 from ingest.sources.base import UNWATCHED, Entry, Listing, Watch
 from ingest.vector_cache import BATCH_TEXTS
-from tests.fakes import FakeEmbedder, FakeIndexWriter, FakeSource
+from tests.fakes import FakeEmbedder, FakeIndexWriter, FakeSource, FakeTokenEmbedder
 
 
 class VersionedSource(FakeSource):
@@ -134,6 +134,21 @@ def test_renamed_pages_embed_nothing(writer, embedder):
     assert (len(report.added), len(report.removed)) == (5, 5)
     assert report.embeddings_computed == 0
     assert report.embeddings_reused > 0
+
+
+def test_an_encoder_that_shows_its_tokens_has_them_kept_beside_the_vectors(writer):
+    encoder = FakeTokenEmbedder()
+    report = sync(handbook(2), writer, encoder)
+    assert writer.codes.keys() == writer.texts().keys()
+    assert report.embeddings_computed == len(writer.codes)
+
+
+def test_vectors_kept_without_their_tokens_are_made_again_once(writer):
+    source, encoder = handbook(2), FakeTokenEmbedder()
+    sync(source, writer, FakeEmbedder(fingerprint=encoder.fingerprint))
+    assert sync(source, writer, encoder).embeddings_computed == len(writer.texts())
+    assert writer.codes.keys() == writer.texts().keys()
+    assert sync(source, writer, encoder).embeddings_computed == 0
 
 
 def test_removed_pages_disappear_in_the_same_sync(writer, embedder):

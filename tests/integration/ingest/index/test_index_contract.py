@@ -510,6 +510,64 @@ def test_storing_a_vector_twice_is_harmless(backend):
     assert reader.status().embedded_chunks == 1
 
 
+def code_of(writer, path, *paragraphs, code, fingerprint=EMBEDDER.fingerprint, **fields):
+    """Store token codes with the vectors of a page's chunks."""
+    page = make_page(path, *paragraphs, **fields)
+    keys = [text_hash(chunk.embedding_text(page.title)) for chunk in make_chunks(page)]
+    vectors = {key: EMBEDDER.embed_query(key) for key in keys}
+    writer.store_embeddings(fingerprint, vectors, codes=dict.fromkeys(keys, code))
+
+
+def test_token_codes_come_back_for_the_chunks_that_have_some(backend):
+    writer, reader = backend.writer(), backend.reader()
+    put(writer, "a.md", "Les congés")
+    put(writer, "b.md", "Le salaire")
+    code_of(writer, "a.md", "Les congés", code=b"first")
+    code_of(writer, "a.md", "Les congés", code=b"second")
+    assert reader.token_codes(["kb:a.md#0", "kb:b.md#0", "never"]) == {"kb:a.md#0": b"second"}
+
+
+def test_token_codes_are_those_of_the_active_model(backend):
+    writer, reader = backend.writer(), backend.reader()
+    put(writer, "a.md", "Les congés")
+    code_of(writer, "a.md", "Les congés", code=b"other", fingerprint="other")
+    assert reader.token_codes(["kb:a.md#0"]) == {}
+    writer.activate_model("other", EMBEDDER.dimension)
+    assert reader.token_codes(["kb:a.md#0"]) == {"kb:a.md#0": b"other"}
+
+
+def test_token_codes_of_a_restricted_page_stay_with_its_audience(backend):
+    writer, reader = backend.writer(), backend.reader()
+    put(writer, "a.md", "Les primes", audiences=frozenset({"rh"}))
+    code_of(writer, "a.md", "Les primes", code=b"code", audiences=frozenset({"rh"}))
+    assert reader.token_codes(["kb:a.md#0"]) == {}
+    assert reader.token_codes(["kb:a.md#0"], audiences=frozenset({"rh"})) == {"kb:a.md#0": b"code"}
+
+
+def test_a_vector_without_token_codes_is_missing_where_they_are_wanted(backend):
+    writer = backend.writer()
+    put(writer, "a.md", "Les congés")
+    put(writer, "b.md", "Le salaire")
+    code_of(writer, "a.md", "Les congés", code=b"code")
+    name = EMBEDDER.fingerprint
+    assert writer.missing_embeddings(name, limit=10) == []
+    ((key, text),) = writer.missing_embeddings(name, limit=10, coded=True)
+    assert "Le salaire" in text
+    known = writer.known_embeddings(name, [key], coded=True)
+    assert known == set()
+    assert writer.known_embeddings(name, [key]) == {key}
+
+
+def test_token_codes_go_with_their_vector(backend):
+    writer, reader = backend.writer(), backend.reader()
+    put(writer, "a.md", "Les congés")
+    code_of(writer, "a.md", "Les congés", code=b"code")
+    writer.remove_pages("kb", ["a.md"])
+    writer.prune_embeddings(unused_for_days=0)
+    put(writer, "a.md", "Les congés")
+    assert reader.token_codes(["kb:a.md#0"]) == {}
+
+
 def test_another_model_grows_beside_the_active_one_until_it_is_activated(backend):
     writer, reader = backend.writer(), backend.reader()
     other = FakeEmbedder(fingerprint="fake-2", dimension=32)

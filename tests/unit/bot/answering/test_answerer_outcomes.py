@@ -70,7 +70,7 @@ def answerer(
         queries,
         KeywordRetriever(reader, queries),
         EmbeddingRetriever(reader, embedder, queries),
-        reranker=UnitReranker(embedder),
+        reranker=UnitReranker(reader, embedder),
     )
     return Answerer(
         retriever,

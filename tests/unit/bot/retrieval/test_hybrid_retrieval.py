@@ -42,7 +42,7 @@ def hybrid(
         queries,
         KeywordRetriever(reader, queries),
         EmbeddingRetriever(reader, embedder, queries) if embedder else None,
-        reranker=UnitReranker(embedder) if embedder else None,
+        reranker=UnitReranker(reader, embedder) if embedder else None,
         fusion=fusion,
         limits=limits,
     )

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bot.records import Question
-from bot.retrieval.interaction import QuestionTokens, best_matches
+from bot.retrieval.interaction import QuestionTokens, best_match, word_matches
 from bot.retrieval.query import QueryBuilder
-from ingest import TokenStates
+from ingest import CodedTokens, TokenStates
 from tests.fakes import FakeIndexReader, stored_chunk
 
 AXES = np.eye(4, dtype=np.float32)
@@ -42,26 +42,38 @@ def test_a_question_without_words_has_no_weights():
     assert len(question("?", (0,), AXES[0]).weights) == 0
 
 
-def test_a_word_is_matched_by_its_nearest_token_of_each_text():
+def coded(*directions: np.ndarray) -> CodedTokens:
+    rows = np.stack(directions) if directions else np.zeros((0, 4))
+    count = len(rows)
+    return CodedTokens(
+        rows.astype(np.float32), np.ones(count, np.float32), np.arange(count, dtype=np.uint16)
+    )
+
+
+NOTHING_IN_COMMON = np.zeros(4, np.float32)
+
+
+def test_a_word_is_matched_by_its_nearest_token():
     asked = question("prime", (0,), AXES[0])
-    near, far = tokens("x y", (0, 1), AXES[0], AXES[1]), tokens("z", (0,), AXES[2])
-    matches = best_matches(asked, [near, far])
-    assert matches.shape == (2, 1)
-    assert matches[0, 0] > 0.5 > matches[1, 0]
+    near = word_matches(asked, coded(AXES[0], AXES[1]), NOTHING_IN_COMMON)
+    far = word_matches(asked, coded(AXES[2]), NOTHING_IN_COMMON)
+    assert near.shape == (2, 1)
+    assert best_match(near, asked.weights) == pytest.approx(1.0)
+    assert best_match(far, asked.weights) == pytest.approx(0.0)
 
 
 def test_a_text_without_tokens_matches_nothing():
     asked = question("prime", (0,), AXES[0])
-    matches = best_matches(asked, [tokens("", ()), tokens("x", (0,), AXES[0]), tokens("", ())])
-    assert matches[0, 0] == 0.0
-    assert matches[2, 0] == 0.0
-    assert best_matches(asked, [tokens("", ())]).tolist() == [[0.0]]
+    assert best_match(word_matches(asked, coded(), NOTHING_IN_COMMON), asked.weights) == 0.0
 
 
-def test_what_all_texts_have_in_common_counts_for_nothing():
+def test_a_question_without_words_is_matched_by_nothing():
+    asked = question("?", (0,), AXES[0])
+    assert best_match(word_matches(asked, coded(AXES[0]), NOTHING_IN_COMMON), asked.weights) == 0.0
+
+
+def test_what_all_states_have_in_common_counts_for_nothing():
     common = 10 * AXES[3]
     asked = question("prime", (0,), AXES[0] + common)
-    good, bad = AXES[0] + common, AXES[1] + common
-    matches = best_matches(asked, [tokens("x", (0,), good), tokens("y", (0,), bad)])
-    assert matches[0, 0] > 0.5
-    assert matches[1, 0] < 0
+    matches = word_matches(asked, coded(AXES[0], AXES[3]), common)
+    assert matches[:, 0].tolist() == pytest.approx([1.0, 0.0])
