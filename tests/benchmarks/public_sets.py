@@ -24,19 +24,23 @@ class PublicSet:
         answerable: Answerable questions sampled, at most.
         unanswerable: Unanswerable questions sampled, at most.
         standalone_only: Leave out questions that only make sense beside their paragraph.
+        language: Only pages of this language, and questions whose answer is in it.
     """
 
     folder: str
     answerable: int
     unanswerable: int
     standalone_only: bool = False
+    language: str | None = None
 
 
 PUBLIC_SETS = {
     "piaf": PublicSet("piaf-fr", 60, 60, standalone_only=True),
     "clapnq": PublicSet("clapnq-dev-en", 60, 60),
     "cnil": PublicSet("cnil-faq-fr", 60, 9),
-    "mtrag": PublicSet("mtrag-un-en", 60, 60),
+    # Asked in the other language than that of the pages.
+    "gc-fr-to-en": PublicSet("gc-crosslingual-fr-en", 120, 0, language="en"),
+    "gc-en-to-fr": PublicSet("gc-crosslingual-fr-en", 120, 0, language="fr"),
 }
 
 
@@ -44,6 +48,8 @@ def write_pages(shared: Path, public_set: PublicSet, target: Path) -> None:
     """Write each document of a set as a Markdown page under `target`."""
     target.mkdir(parents=True, exist_ok=True)
     for record in _records(shared / "benchmarks" / public_set.folder / "corpus.jsonl"):
+        if public_set.language not in (None, record.get("lang")):
+            continue
         title = record["title"].replace("\n", " ").strip()
         heading = f"# {title}\n\n" if title else ""
         path = target / page_name(record["id"])
@@ -53,7 +59,12 @@ def write_pages(shared: Path, public_set: PublicSet, target: Path) -> None:
 def read_public_questions(shared: Path, public_set: PublicSet) -> list[LabelledQuestion]:
     """Sample the questions of a set, always the same ones."""
     path = shared / "benchmarks" / public_set.folder / "queries.jsonl"
-    records = [r for r in _records(path) if not public_set.standalone_only or _stands_alone(r)]
+    records = [
+        record
+        for record in _records(path)
+        if (not public_set.standalone_only or _stands_alone(record))
+        and public_set.language in (None, record.get("gold_lang"))
+    ]
     chosen: list[Mapping[str, Any]] = []
     for answerable, count in (
         (True, public_set.answerable),
