@@ -29,9 +29,11 @@ from bot.slack.admission import Admission
 from bot.slack.agent_pane import AgentPane
 from bot.slack.ask_human import AskHuman
 from bot.slack.asking import PrivateAsking
+from bot.slack.audiences import Readers
 from bot.slack.bolt import Authorize, build_bolt
 from bot.slack.channel_command import ChannelCommand
 from bot.slack.channel_settings import ChannelPolicy
+from bot.slack.channel_threads import ChannelThreads
 from bot.slack.close_pages import ClosePages
 from bot.slack.commands import Commands
 from bot.slack.connection import Connection, connect
@@ -203,6 +205,8 @@ class SlackApp:
         self._people = People(
             poster, admins=admins, admin_groups=admin_groups, slack_roles=not connection.shared
         )
+        readers = Readers(rules.audiences, self._people)
+        self._readers = readers
         self._presentation = Presentation(rules.stale_after_days, rules.owners_channel)
         channels = ChannelPolicy(stores.channel_settings)
         self._channels = channels
@@ -226,6 +230,7 @@ class SlackApp:
             reception=Reception(self._admission, stores.muted_threads, stores.jobs),
             progress=self._pane,
             channels=channels,
+            readers=readers,
         )
         self._asking = PrivateAsking(
             handbook,
@@ -235,6 +240,7 @@ class SlackApp:
             self._admission,
             self._presentation,
             channels,
+            readers,
         )
         self._close_pages = ClosePages(
             handbook, stores.questions, self._people, self._admission, self._presentation
@@ -247,7 +253,13 @@ class SlackApp:
             poster,
             channel_id=rules.owners_channel,
         )
-        self._feedback = FeedbackListener(stores.feedback, poster, self._people)
+        self._feedback = FeedbackListener(
+            stores.feedback,
+            poster,
+            self._people,
+            stores.questions,
+            humans=bool(rules.owners_channel),
+        )
         self._admin = AdminCommands(maintenance, self._people, poster)
         self._explaining = Explaining(
             handbook, stores.statistics, stores.questions, self._people, poster, channels
@@ -270,6 +282,7 @@ class SlackApp:
             ),
             people=self._people,
             admission=self._admission,
+            readers=readers,
         )
         metrics.watch(stores.jobs, maintenance)
 
@@ -350,9 +363,13 @@ class SlackApp:
 
     def _listen(self, bolt: AsyncApp) -> None:
         mentions.register(bolt, accept=self._workers.accept)
-        direct_messages.register(
-            bolt, accept=self._workers.accept, elsewhere=self._ask_human.in_thread
+        threads = ChannelThreads(
+            self._ask_human.take_answer,
+            self._workers.accept,
+            self._stores.jobs,
+            self._stores.muted_threads,
         )
+        direct_messages.register(bolt, accept=self._workers.accept, elsewhere=threads.hear)
         Commands(
             handbook=self._handbook,
             asking=self._asking,
@@ -362,6 +379,7 @@ class SlackApp:
             channels=self._channels,
             people=self._people,
             admission=self._admission,
+            readers=self._readers,
         ).register(bolt)
         MessageShortcut(self._asking, self._people, self._presentation, self._poster).register(bolt)
         self._asking.register(bolt)

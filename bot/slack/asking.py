@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.errors import JobStoreError
 from bot.records import GroundedAnswer, Outcome, Question
 from bot.slack.admission import Admission
+from bot.slack.audiences import Readers
 from bot.slack.channel_settings import ChannelPolicy, spoken_in
 from bot.slack.mrkdwn import clean, escape, shortened
 from bot.slack.next_steps import HumanRequest
@@ -30,7 +31,7 @@ from bot.store import (
     QuestionLog,
     logged_passages,
 )
-from ingest import PUBLIC, HandbookError
+from ingest import HandbookError
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +65,8 @@ class Asked:
 class PrivateAsking:
     """Answers one person alone, and shares such an answer when its owner wants that.
 
-    Private answers are made from what everybody may read, so that any of them may be shared.
+    Private answers are made from what the person may read. Those made from what everybody in the
+    conversation may read can be shared there.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class PrivateAsking:
         admission: Admission,
         presentation: Presentation,
         channels: ChannelPolicy,
+        readers: Readers,
     ) -> None:
         self._handbook = handbook
         self._kept = kept
@@ -84,6 +87,7 @@ class PrivateAsking:
         self._admission = admission
         self._presentation = presentation
         self._channels = channels
+        self._readers = readers
         self._slots = asyncio.Semaphore(ANSWERS_AT_ONCE)
 
     async def answer(self, asker: Asker, question: str) -> Message:
@@ -117,9 +121,10 @@ class PrivateAsking:
         if refusal:
             return render_notice(refusal)
         scoped = Question(question, sources=settings.sources)
+        audiences = await self._readers.alone(user_id, asker.channel_id)
         async with self._slots:
             try:
-                outcome = await asyncio.to_thread(self._handbook.answer, scoped, PUBLIC)
+                outcome = await asyncio.to_thread(self._handbook.answer, scoped, audiences)
             except HandbookError as error:
                 # Never an abstention: the handbook may well know.
                 log.error("outage: %s", type(error).__name__)
@@ -148,17 +153,20 @@ class PrivateAsking:
         """
         if not isinstance(asked.outcome, GroundedAnswer):
             return None
+        cited = _cited(asked.outcome)
         message = self._presentation.message(asked.outcome, asked.words, asked.request)
         answer = PrivateAnswer(
             answer_id=asked.request.question_id,
             team_id=asker.team_id,
             user_id=asker.user_id,
-            chunk_ids=_cited(asked.outcome),
+            chunk_ids=cited,
             message=_shared(message, heading, asker.user_id).to_json(),
         )
         try:
+            if not await self._may_be_shared(cited, asker):
+                return None
             await asyncio.to_thread(self._kept.keep, answer)
-        except JobStoreError as error:
+        except HandbookError as error:
             log.warning("%s; an answer cannot be shared", error)
             return None
         return answer.answer_id
@@ -208,7 +216,7 @@ class PrivateAsking:
             return words.share_gone
         if (answer.team_id, answer.user_id) != (presser.team_id, presser.user_id):
             return words.share_not_yours
-        if not await asyncio.to_thread(self._handbook.may_read, answer.chunk_ids, PUBLIC):
+        if not await self._may_be_shared(answer.chunk_ids, presser):
             return words.share_changed
         if refusal := await self._admission.refusal_to_share(presser.channel_id, words):
             return refusal
@@ -218,6 +226,11 @@ class PrivateAsking:
             await asyncio.to_thread(self._kept.put_back, answer_id)
             return words.share_failed
         return ""
+
+    async def _may_be_shared(self, chunk_ids: Collection[str], where: Asker) -> bool:
+        """Say whether everybody who would see an answer there may read what it cites."""
+        audiences = await self._readers.among(where.channel_id, where.user_id)
+        return await asyncio.to_thread(self._handbook.may_read, chunk_ids, audiences)
 
 
 def _logged(question_id: str, asker: Asker, question: str, outcome: Outcome) -> LoggedQuestion:

@@ -15,6 +15,7 @@ from bot.records import Question
 from bot.slack.admin import EXAMPLE_CRON, AdminCommands
 from bot.slack.admission import Admission
 from bot.slack.asking import Asker, PrivateAsking
+from bot.slack.audiences import Readers
 from bot.slack.channel_command import ChannelCommand
 from bot.slack.channel_settings import ChannelPolicy, spoken_in
 from bot.slack.explain import Explaining
@@ -85,6 +86,7 @@ class Commands:
         channels: ChannelPolicy,
         people: People,
         admission: Admission,
+        readers: Readers,
     ) -> None:
         self._handbook = handbook
         self._asking = asking
@@ -94,6 +96,7 @@ class Commands:
         self._channels = channels
         self._people = people
         self._admission = admission
+        self._readers = readers
         self._searches = asyncio.Semaphore(SEARCHES_AT_ONCE)
 
     def register(self, app: AsyncApp) -> None:
@@ -142,14 +145,15 @@ class Commands:
                 asker = Asker(command["team_id"], command["channel_id"], user_id)
                 return await self._asking.answer(asker, order.text)
             case Verb.SEARCH:
-                return await self._search(Question(order.text, sources=settings.sources), words)
+                terms = Question(order.text, sources=settings.sources)
+                return await self._search(terms, command, words)
             case Verb.STATUS:
                 return await self._admin.status(user_id, words)
             case Verb.SCHEDULE | Verb.EXPLAIN:
                 # Also words to search for, to those who cannot do either.
                 if order.text and not await self._people.is_admin(user_id):
-                    terms = f"{order.verb} {order.text}"
-                    return await self._search(Question(terms, sources=settings.sources), words)
+                    terms = Question(f"{order.verb} {order.text}", sources=settings.sources)
+                    return await self._search(terms, command, words)
                 if order.verb is Verb.SCHEDULE:
                     return await self._admin.schedule(user_id, order.text, words)
                 return await self._explain(order.text, command, words)
@@ -172,10 +176,11 @@ class Commands:
             log.error("an answer was not explained: %s", type(error).__name__)
             return render_notice(words.outage)
 
-    async def _search(self, terms: Question, words: Words) -> Message:
+    async def _search(self, terms: Question, command: dict[str, Any], words: Words) -> Message:
+        audiences = await self._readers.alone(command["user_id"], command["channel_id"])
         async with self._searches:
             try:
-                found = await asyncio.to_thread(self._handbook.search, terms, HITS)
+                found = await asyncio.to_thread(self._handbook.search, terms, HITS, audiences)
             except HandbookError as error:
                 log.error("a search failed: %s", type(error).__name__)
                 return render_notice(words.outage)

@@ -21,6 +21,7 @@ from bot.maintenance import HandbookState, Maintenance
 from bot.records import Question, collapse
 from bot.slack.admission import Admission
 from bot.slack.asking import Asker, PrivateAsking
+from bot.slack.audiences import Readers
 from bot.slack.feedback_row import verdict_in
 from bot.slack.hits import render_hits
 from bot.slack.home_admin import HomeAdmin
@@ -121,6 +122,7 @@ class Home:
         admin: HomeAdmin,
         people: People,
         admission: Admission,
+        readers: Readers,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
@@ -132,6 +134,7 @@ class Home:
         self._admin = admin
         self._people = people
         self._admission = admission
+        self._readers = readers
         self._now = now
         self._state: tuple[float, HandbookState] | None = None
         self._searches = asyncio.Semaphore(SEARCHES_AT_ONCE)
@@ -275,8 +278,11 @@ class Home:
         words = await self._people.words(tab.user_id, terms)
 
         async def search() -> Message:
+            audiences = await self._readers.alone(tab.user_id, tab.channel_id)
             async with self._searches:
-                found = await asyncio.to_thread(self._handbook.search, Question(terms), HITS)
+                found = await asyncio.to_thread(
+                    self._handbook.search, Question(terms), HITS, audiences
+                )
             return render_hits(found, words)
 
         await self._show(body, words.home_search_title, terms, words, search)

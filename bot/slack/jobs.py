@@ -23,6 +23,7 @@ from bot.errors import (
     SlackDeliveryError,
 )
 from bot.records import GroundedAnswer, Outcome, Question
+from bot.slack.audiences import Readers
 from bot.slack.channel_settings import DEFAULTS, ChannelPolicy, spoken_in
 from bot.slack.delivery import Posted
 from bot.slack.next_steps import HumanRequest
@@ -104,6 +105,7 @@ class Workers:
         reception: Deals with what is no question to the handbook.
         progress: Is told what is under way.
         channels: What admins chose for single channels.
+        readers: What may be said in which conversation; None: what everybody may read.
     """
 
     def __init__(
@@ -120,6 +122,7 @@ class Workers:
         reception: Reception | None = None,
         progress: Progress | None = None,
         channels: ChannelPolicy | None = None,
+        readers: Readers | None = None,
     ) -> None:
         self._store = store
         self._questions = questions
@@ -128,6 +131,7 @@ class Workers:
         self._reception = reception
         self._progress = progress
         self._channels = channels
+        self._readers = readers
         self._delivery = delivery
         self._answer = answer
         self._answer_workers = answer_workers
@@ -289,9 +293,13 @@ class Workers:
             log.error("given up after %d attempts", MAX_ATTEMPTS, extra={"job_id": job.job_id})
             return "failure", render_notice(words.failure)
         earlier = await self._earlier(job)
+        audiences = PUBLIC
+        if self._readers is not None:
+            audiences = await self._readers.among(job.channel_id, job.user_id)
         loop = asyncio.get_running_loop()
         try:
-            answer = partial(self._answer, Question(question, earlier, settings.sources), PUBLIC)
+            asked = Question(question, earlier, settings.sources)
+            answer = partial(self._answer, asked, audiences)
             # The thread too must know which workspace asks.
             outcome = await loop.run_in_executor(self._answering, copy_context().run, answer)
         except HandbookError as error:

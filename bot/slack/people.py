@@ -129,10 +129,10 @@ class People:
             return True
         if (await self.get(user_id, max_age_s=KEEP_ROLE_S)).is_admin:
             return True
-        groups = [await self._group(group_id) for group_id in sorted(self._admin_groups)]
+        groups = [await self.members(group_id) for group_id in sorted(self._admin_groups)]
         return any(user_id in members for members in groups)
 
-    async def _group(self, group_id: str) -> frozenset[str]:
+    async def members(self, group_id: str) -> frozenset[str]:
         """Return who is in a user group; nobody when Slack does not tell."""
         known_as = (current_team_id(), group_id)
         found = self._members.get(known_as)
