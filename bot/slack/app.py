@@ -325,6 +325,7 @@ class SlackApp:
             await self._workers.stop(limit_s=stop_limit_s)
             await self._receiver.stop()
             self._workers.close()
+            self._connection.workspaces.close()
             await self._pane.close()
         log.info("stopped")
 

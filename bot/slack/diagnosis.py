@@ -91,12 +91,13 @@ def _signing_secret(settings: BotSettings) -> Finding:
 def _installations(settings: BotSettings) -> Finding:
     name = "slack installations"
     engine = open_engine(settings.database_url)
+    workspaces = connect(settings, engine, Metrics()).workspaces
     try:
-        workspaces = connect(settings, engine, Metrics()).workspaces
         having = [t for t in sorted(settings.workspace_ids) if _has_app(workspaces, t)]
     except JobStoreError:
         having = []  # before the first start there are no tables
     finally:
+        workspaces.close()
         engine.dispose()
     detail = f"{len(having)} of {len(settings.workspace_ids)} workspaces have the app"
     remedy = f"an admin of each opens {settings.public_url.rstrip('/')}{INSTALL_PATH}"

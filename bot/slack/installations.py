@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import aiohttp
@@ -75,11 +76,17 @@ class Installations(AsyncInstallationStore):
             client_id=client_id, client_secret=client_secret, client=client
         )
         self._leases = Leases(engine, now=now)
+        # Of its own: what Slack sends must not wait behind other work in threads.
+        self._finding = ThreadPoolExecutor(1, thread_name_prefix="installations")
         self._refreshing = asyncio.Lock()
         self._now = now
 
     async def open(self) -> None:
         """Do nothing: workspaces come and go."""
+
+    def close(self) -> None:
+        """Let go of the thread."""
+        self._finding.shutdown()
 
     async def get(self, team_id: str) -> Workspace | None:
         """Return a workspace with a token that lasts, None when it is not served.
@@ -129,7 +136,8 @@ class Installations(AsyncInstallationStore):
         await asyncio.to_thread(self._writing.remove, team_id)
 
     async def _find(self, team_id: str) -> Bot | None:
-        return await asyncio.to_thread(self._reading.find, team_id)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._finding, self._reading.find, team_id)
 
     def _is_due(self, bot: Bot) -> bool:
         return self._ends_within(bot, REFRESH_BEFORE_MIN * 60)

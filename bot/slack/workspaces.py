@@ -44,6 +44,10 @@ class Workspaces(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Let go of what was needed for that."""
+        ...
+
 
 _current: ContextVar[Workspace | None] = ContextVar("workspace", default=None)
 
@@ -104,3 +108,6 @@ class OneWorkspace:
     async def get(self, team_id: str) -> Workspace | None:
         """Return it, whatever workspace is named: a shared channel may name another company's."""
         return self._workspace
+
+    def close(self) -> None:
+        """Do nothing."""

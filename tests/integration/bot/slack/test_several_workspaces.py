@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -40,6 +40,7 @@ from tests.slack_running import knows_remote_work, running, settings_in
 # slack_sdk 3.48 still uses what aiohttp 3.14 deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:BasicAuth is deprecated:DeprecationWarning")
 
+Make = Callable[[Sandbox, Engine], Installations]
 KEY = Fernet.generate_key().decode()
 
 
@@ -87,10 +88,20 @@ def settings(sandbox: Sandbox, **changes: object) -> BotSettings:
     return BotSettings(_env_file=None, **values)
 
 
-def installations_on(sandbox: Sandbox, engine: Engine) -> Installations:
-    workspaces = connect(settings(sandbox), engine, Metrics()).workspaces
-    assert isinstance(workspaces, Installations)
-    return workspaces
+@pytest.fixture
+def installations_on() -> Iterator[Make]:
+    """Make what another process would have."""
+    made: list[Installations] = []
+
+    def make(sandbox: Sandbox, engine: Engine) -> Installations:
+        workspaces = connect(settings(sandbox), engine, Metrics()).workspaces
+        assert isinstance(workspaces, Installations)
+        made.append(workspaces)
+        return workspaces
+
+    yield make
+    for installations in made:
+        installations.close()
 
 
 @dataclass
@@ -166,7 +177,7 @@ async def test_each_workspace_is_answered_with_its_own_token_and_as_its_own_bot(
 
 
 async def test_tokens_lie_encrypted_in_the_database(
-    sandbox: Sandbox, engine: Engine, tmp_path: Path
+    sandbox: Sandbox, engine: Engine, tmp_path: Path, installations_on: Make
 ) -> None:
     first = teams(sandbox)[0]
     async with serving(sandbox, engine, tmp_path) as served:
@@ -325,7 +336,7 @@ async def test_a_workspace_never_sees_the_pages_of_another(
 
 
 async def test_a_token_near_its_end_is_exchanged_once_however_many_want_it(
-    sandbox: Sandbox, engine: Engine, tmp_path: Path
+    sandbox: Sandbox, engine: Engine, tmp_path: Path, installations_on: Make
 ) -> None:
     first = teams(sandbox)[0]
     async with serving(sandbox, engine, tmp_path) as served:
@@ -350,7 +361,7 @@ async def test_a_token_near_its_end_is_exchanged_once_however_many_want_it(
 
 
 async def test_while_slack_is_down_a_token_serves_to_its_end_and_then_not_at_all(
-    sandbox: Sandbox, engine: Engine, tmp_path: Path
+    sandbox: Sandbox, engine: Engine, tmp_path: Path, installations_on: Make
 ) -> None:
     first = teams(sandbox)[0]
     sandbox.http.retry_after_s = (0.1, 2.0, 5.0)
@@ -372,7 +383,7 @@ async def test_while_slack_is_down_a_token_serves_to_its_end_and_then_not_at_all
 
 
 async def test_questions_of_a_workspace_that_has_gone_are_dropped(
-    sandbox: Sandbox, engine: Engine, tmp_path: Path
+    sandbox: Sandbox, engine: Engine, tmp_path: Path, installations_on: Make
 ) -> None:
     first = teams(sandbox)[0]
     async with serving(sandbox, engine, tmp_path) as served:
