@@ -144,3 +144,14 @@ leases = Table(
     Column("owner", String(64), nullable=False),
     Column("until", Float, nullable=False),
 )
+
+model_usage = Table(
+    "bot_model_usage",
+    metadata,
+    # Of the day as TIMEZONE has it: 2026-03-01.
+    Column("day", String(10), primary_key=True),
+    Column("model", String(200), primary_key=True),
+    Column("requests", Integer, nullable=False),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+)
