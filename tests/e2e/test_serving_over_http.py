@@ -11,9 +11,11 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+from cryptography.fernet import Fernet
 
 from bot.sandbox.control import Sandbox
 from bot.sandbox.manifest import DEFAULT_PATH, Manifest
@@ -54,7 +56,13 @@ async def checks(port: int) -> dict[str, str]:
 
 @asynccontextmanager
 async def serving(
-    sandbox: Sandbox, folder: Path, *, answer_seconds: float = 0.0, mode: str = "http"
+    sandbox: Sandbox,
+    folder: Path,
+    *,
+    answer_seconds: float = 0.0,
+    mode: str = "http",
+    without: tuple[str, ...] = (),
+    **more: str,
 ) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
     """Run the scripted app until the block ends; yields the process and its port."""
     port = free_port()
@@ -69,9 +77,10 @@ async def serving(
         "JOB_LEASE_S": "1",
         "REINDEX_CRON": "",
         "EMBEDDING_MODEL": "none",
+        **more,
     }
-    if mode == "http":
-        del environment["SLACK_APP_TOKEN"]
+    for name in (*without, *(["SLACK_APP_TOKEN"] if mode == "http" else [])):
+        del environment[name]
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.e2e.scripted_serve", cwd=ROOT, env=environment
     )
@@ -142,6 +151,42 @@ async def test_stopping_politely_and_being_killed_lose_and_double_nothing(
     assert [len(sandbox.replies(question)) for question in asked] == [1] * len(asked)
 
 
+# slack_sdk 3.48 still uses what aiohttp 3.14 deprecates.
+@pytest.mark.filterwarnings("ignore:BasicAuth is deprecated:DeprecationWarning")
+async def test_a_workspace_that_installs_the_app_is_answered_also_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    manifest = Manifest.read(DEFAULT_PATH.with_name("manifest.oauth.json"))
+    async with SandboxServer(manifest=manifest) as sandbox, aiohttp.ClientSession() as session:
+        workspace = sandbox.workspace()
+        workspace.installed = False
+        settings = {
+            "SLACK_CLIENT_ID": sandbox.world.client_id,
+            "SLACK_CLIENT_SECRET": sandbox.world.client_secret,
+            "ALLOWED_WORKSPACES": workspace.team_id,
+            "TOKEN_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
+            "PUBLIC_URL": "https://manuel.example.com",
+        }
+        async with serving(sandbox, tmp_path, without=("SLACK_BOT_TOKEN",), **settings) as (
+            _,
+            port,
+        ):
+            address = f"http://127.0.0.1:{port}"
+            async with session.get(f"{address}/slack/install", allow_redirects=False) as start:
+                cookie = start.headers["Set-Cookie"].split(";")[0]
+            async with session.get(start.headers["Location"], allow_redirects=False) as agreed:
+                way = urlsplit(agreed.headers["Location"])
+            back = f"{address}{way.path}?{way.query}"
+            async with session.get(back, headers={"Cookie": cookie}) as done:
+                assert done.status == 200, await done.text()
+            asked = sandbox.say("camille", "general", "@Manuel combien de télétravail ?")
+            assert "Deux jours" in (await sandbox.wait_for_reply(asked)).text
+        async with serving(sandbox, tmp_path, without=("SLACK_BOT_TOKEN",), **settings):
+            asked = sandbox.say("camille", "general", "@Manuel encore le télétravail ?")
+            assert "Deux jours" in (await sandbox.wait_for_reply(asked)).text
+        assert sandbox.problems == []
+
+
 async def test_in_socket_mode_health_and_metrics_are_served_where_a_port_is_set(
     tmp_path: Path,
 ) -> None:
@@ -150,6 +195,16 @@ async def test_in_socket_mode_health_and_metrics_are_served_where_a_port_is_set(
             assert (await checks(port))["workers"] == "ok"
             assert (await get(port, "/metrics"))[0] == 200
             assert (await get(port, "/slack/events"))[0] == 404
+
+            sandbox.fault("apps.connections.open", "server_error", times=None)
+            await sandbox.drop_connections()
+            async with asyncio.timeout(60):
+                while (await checks(port))["slack"] == "ok":
+                    await asyncio.sleep(0.2)
+            sandbox.web_api.faults.clear()
+            async with asyncio.timeout(60):
+                while (await checks(port))["slack"] != "ok":
+                    await asyncio.sleep(0.2)
         assert (await get(port, "/healthz/live"))[0] == 0
 
 
