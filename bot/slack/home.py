@@ -8,7 +8,7 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import aiohttp
@@ -164,9 +164,14 @@ class Home:
             tab: Theirs.
             note: Told to admins above what they can do.
         """
-        shown = tab.shown
+        if not await self._publish(tab, note, patient=False):
+            await self._publish(replace(tab, shown=""), note, patient=True)
+
+    async def _publish(self, tab: HomeTab, note: str, *, patient: bool) -> bool:
+        """Publish a tab; says whether everything that belongs there is in it."""
+        shown, complete = tab.shown, True
         for _ in range(2):
-            view = await self._view(tab, note)
+            view, complete = await self._view(tab, note, patient=patient)
             try:
                 await self._client.views_publish(user_id=tab.user_id, view=view, hash=shown or None)
             except SlackApiError as error:
@@ -177,7 +182,8 @@ class Home:
                 log.error("a Home tab was refused: %s", error.response.get("error"))
             except _LOST as error:
                 log.warning("a Home tab was lost: %s", type(error).__name__)
-            return
+            break
+        return complete
 
     async def _opened(self, body: dict[str, Any]) -> None:
         await self.publish(HomeTab.opened(body))
@@ -186,21 +192,25 @@ class Home:
         self._state = None
         await self.publish(HomeTab.pressed(body), note=note)
 
-    async def _view(self, tab: HomeTab, note: str) -> Block:
+    async def _view(self, tab: HomeTab, note: str, *, patient: bool) -> tuple[Block, bool]:
+        """Return a tab, and whether nothing is missing that takes longer."""
         words = await self._people.words(tab.user_id)
         refusal = await self._admission.refusal(tab.user_id, tab.team_id, words)
         if refusal:
-            return {"type": "home", "blocks": list(render_notice(refusal).blocks)}
-        is_admin = await self._people.is_admin(tab.user_id)
+            return {"type": "home", "blocks": list(render_notice(refusal).blocks)}, True
+        is_admin, admin = await self._people.is_admin(tab.user_id), None
+        if is_admin:
+            admin = await self._admin.content(tab.team_id, note, patient=patient)
         state = await self._known_state(0.0 if is_admin else KEEP_STATE_S)
         content = HomeContent(
             recent=await self._recent(tab),
             favourites=await self._favourites(tab.team_id),
             sources=await self._sources(state, everything=is_admin),
             state=state,
-            admin=await self._admin.content(tab.team_id, note) if is_admin else None,
+            admin=admin,
         )
-        return home_view(content, words, metadata=tab.metadata)
+        complete = admin is None or admin.gaps is not None
+        return home_view(content, words, metadata=tab.metadata), complete
 
     async def _known_state(self, max_age_s: float) -> HandbookState | None:
         now = self._now()

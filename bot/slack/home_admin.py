@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+import numpy as np
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -19,13 +20,16 @@ from bot.slack.home_view import DRY_RUN, GAPS_SHOWN, PAUSE, RESUME, SYNC, AdminC
 from bot.slack.people import People
 from bot.slack.readiness import Handbook
 from bot.store import Statistics
-from ingest import HandbookError
+from ingest import HandbookError, Vector
 
 log = logging.getLogger(__name__)
 
 GAP_DAYS = 30
-GAP_QUESTIONS = 300
-"""The latest questions without an answer that are grouped: encoding more takes seconds."""
+GAP_QUESTIONS = 200
+"""The latest questions without an answer that are grouped. The bundled encoder takes some 40 ms for
+each new one on one core, so the first time may take seconds."""
+PATIENCE_S = 1.0
+"""How long a Home tab waits for the groups; then it is shown without, and again with them."""
 _SOURCE = "source:"
 _SYNCED = re.compile(f"^(?:{SYNC}|{DRY_RUN})$")
 _SCHEDULED = re.compile(f"^(?:{PAUSE}|{RESUME})$")
@@ -57,8 +61,9 @@ class HomeAdmin:
         self._statistics = statistics
         self._commands = commands
         self._people = people
-        # Of each workspace, with the questions they were made from.
-        self._gaps: dict[str, tuple[tuple[str, ...], tuple[Gap, ...]]] = {}
+        # By workspace.
+        self._groups: dict[str, _Groups] = {}
+        self._grouping: dict[str, asyncio.Task[tuple[Gap, ...]]] = {}
 
     def register(self, app: AsyncApp, refresh: Refresh) -> None:
         """Listen for the buttons; `refresh` shows the tab anew."""
@@ -75,22 +80,33 @@ class HomeAdmin:
         app.action(_SYNCED)(ack=acknowledge, lazy=[synced])
         app.action(_SCHEDULED)(ack=acknowledge, lazy=[scheduled])
 
-    async def content(self, team_id: str, note: str) -> AdminContent:
-        """Return what admins of a workspace see besides, below a note."""
-        try:
-            gaps = await asyncio.to_thread(self._grouped, team_id)
-        except HandbookError as error:
-            log.warning("unanswered questions are not shown: %s", type(error).__name__)
-            gaps = ()
-        return AdminContent(gaps[:GAPS_SHOWN], GAP_DAYS, note)
+    async def content(self, team_id: str, note: str, *, patient: bool) -> AdminContent:
+        """Return what admins of a workspace see besides, below a note.
+
+        Args:
+            team_id: Workspace.
+            note: "" for none.
+            patient: Wait for the groups, however long they take.
+        """
+        grouping = self._grouping.get(team_id)
+        if grouping is None:
+            grouping = asyncio.create_task(asyncio.to_thread(self._grouped, team_id))
+            self._grouping[team_id] = grouping
+            grouping.add_done_callback(lambda _: self._grouping.pop(team_id, None))
+        await asyncio.wait({grouping}, timeout=None if patient else PATIENCE_S)
+        gaps = grouping.result()[:GAPS_SHOWN] if grouping.done() else None
+        return AdminContent(gaps, GAP_DAYS, note)
 
     def _grouped(self, team_id: str) -> tuple[Gap, ...]:
-        questions = self._statistics.unanswered(team_id=team_id, days=GAP_DAYS, limit=GAP_QUESTIONS)
-        known = self._gaps.get(team_id)
-        if known is None or known[0] != questions:
-            known = (questions, group_alike(questions, self._handbook.vectors))
-            self._gaps[team_id] = known
-        return known[1]
+        try:
+            questions = self._statistics.unanswered(
+                team_id=team_id, days=GAP_DAYS, limit=GAP_QUESTIONS
+            )
+            groups = self._groups.setdefault(team_id, _Groups(self._handbook))
+            return groups.of(questions)
+        except HandbookError as error:
+            log.warning("unanswered questions are not shown: %s", type(error).__name__)
+            return ()
 
     async def _sync(self, body: dict[str, Any], refresh: Refresh) -> None:
         user_id, action = body["user"]["id"], body["actions"][0]
@@ -120,3 +136,30 @@ class HomeAdmin:
                 note = (await self._people.words(user_id)).schedule_failed
         # For somebody who is no admin any more this takes the buttons away.
         await refresh(body, note)
+
+
+class _Groups:
+    """The groups of one workspace; only what was not asked before is encoded."""
+
+    def __init__(self, handbook: Handbook) -> None:
+        self._handbook = handbook
+        self._questions: tuple[str, ...] = ()
+        self._gaps: tuple[Gap, ...] = ()
+        self._vectors: dict[str, Vector] = {}
+
+    def of(self, questions: tuple[str, ...]) -> tuple[Gap, ...]:
+        """Return the groups of these questions; used by one thread at a time."""
+        if questions != self._questions:
+            self._gaps = group_alike(questions, self._encoded)
+            self._questions = questions
+        return self._gaps
+
+    def _encoded(self, texts: Sequence[str]) -> Vector | None:
+        new = [text for text in texts if text not in self._vectors]
+        encoded = self._handbook.vectors(new) if new else ()
+        if encoded is None:
+            self._vectors = {}
+            return None
+        known = self._vectors | dict(zip(new, encoded, strict=True))
+        self._vectors = {text: known[text] for text in texts}
+        return np.stack([self._vectors[text] for text in texts])

@@ -49,12 +49,12 @@ class AdminContent:
     """What admins see besides.
 
     Attributes:
-        gaps: Questions without an answer, the most frequent first.
+        gaps: Questions without an answer, the most frequent first; None while they are grouped.
         days: How far back these go.
         note: What has just become of something they pressed, "" for nothing.
     """
 
-    gaps: Sequence[Gap]
+    gaps: Sequence[Gap] | None
     days: int
     note: str = ""
 
@@ -186,7 +186,8 @@ def _admin(content: HomeContent, admin: AdminContent, words: Words) -> list[Bloc
     blocks.append({"type": "actions", "elements": list(_admin_buttons(state, words))})
     blocks.append(_header(words.home_gaps.format(days=admin.days)))
     if not admin.gaps:
-        return [*blocks, _context(words.home_no_gaps)]
+        pending = admin.gaps is None
+        return [*blocks, _context(words.home_gaps_pending if pending else words.home_no_gaps)]
     items = []
     for gap in admin.gaps[:GAPS_SHOWN]:
         question = shortened(collapse(clean(gap.question)), _SHOWN_LIMIT) or "?"

@@ -191,6 +191,7 @@ class Words:
     channel_not_here: str
     channel_admins_only: str
     channel_moved: str
+    home_gaps_pending: str
     never: str
     moment: str
     date: str
@@ -432,6 +433,7 @@ FRENCH = Words(
     " régler.",
     channel_admins_only="Dans ce canal, je ne réponds qu'aux administrateurs.",
     channel_moved="Dans le canal où vous avez posé votre question, je réponds en privé.",
+    home_gaps_pending="Je les regroupe : elles arrivent ici dans un instant.",
     never="jamais",
     moment="{date} à {time}",
     date="{day} {month} {year}",
@@ -670,6 +672,7 @@ ENGLISH = Words(
     channel_not_here="Settings are those of a channel: type this command in the one to set up.",
     channel_admins_only="In this channel I answer admins only.",
     channel_moved="In the channel where you asked, I answer in private.",
+    home_gaps_pending="Grouping them: they will be here in a moment.",
     never="never",
     moment="{date} at {time}",
     date="{day} {month} {year}",

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bot.maintenance import Maintenance
@@ -18,7 +19,7 @@ from bot.settings import BotSettings
 from bot.slack.wording import ENGLISH, FRENCH
 from bot.store import LoggedQuestion, QuestionLog, migrate, open_engine
 from ingest import IngestReport, IngestScheduler, Progress, open_reader, read_schedule
-from tests.slack_running import running, settings_in
+from tests.slack_running import ScriptedHandbook, running, settings_in
 
 
 @pytest.fixture
@@ -62,12 +63,15 @@ class Counted(Maintenance):
 
 
 @asynccontextmanager
-async def serving(sandbox: Sandbox, settings: BotSettings) -> AsyncIterator[Counted]:
+async def serving(
+    sandbox: Sandbox, settings: BotSettings, handbook: ScriptedHandbook | None = None
+) -> AsyncIterator[Counted]:
     scheduler = IngestScheduler(settings)
     scheduler.start()
     maintenance = Counted(settings, scheduler)
     try:
-        async with running(sandbox, settings.handbook_config.parent, maintenance=maintenance):
+        folder = settings.handbook_config.parent
+        async with running(sandbox, folder, maintenance=maintenance, handbook=handbook):
             yield maintenance
     finally:
         await scheduler.shutdown()
@@ -194,18 +198,16 @@ async def test_members_see_nothing_of_it(sandbox: Sandbox, settings: BotSettings
     assert ENGLISH.home_gaps.format(days=30) not in str(shown.content)
 
 
-async def test_unanswered_questions_are_grouped_and_counted_without_a_name(
-    sandbox: Sandbox, settings: BotSettings
-) -> None:
+def ask_in_vain(sandbox: Sandbox, settings: BotSettings, *asked: str) -> str:
+    """Write down questions without an answer; returns the id of whoever asked them."""
     engine = open_engine(settings.database_url)
     migrate(engine)
     log, team_id = QuestionLog(engine, keep_days=90), sandbox.workspace().team_id
-    asked = ["mot de passe du wifi ?", "les mots de passe du wifi", "horaires de la cantine ?"]
-    for number, question in enumerate(asked):
-        user_id = sandbox.workspace().user("camille").user_id
+    user_id = sandbox.workspace().user("camille").user_id
+    for question in asked:
         log.record(
             LoggedQuestion(
-                question_id=f"q{number}",
+                question_id=question[:32],
                 team_id=team_id,
                 channel_id="C1",
                 thread_ts=None,
@@ -220,6 +222,50 @@ async def test_unanswered_questions_are_grouped_and_counted_without_a_name(
             )
         )
     engine.dispose()
+    return user_id
+
+
+class SlowEncoder(ScriptedHandbook):
+    """An encoder that waits for its turn, and that finds all texts alike."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = threading.Event()
+        self.encoded: list[str] = []
+
+    def vectors(self, texts: Sequence[str]) -> Any:
+        self.go_on.wait(20)
+        self.encoded += texts
+        return np.ones((len(texts), 1))
+
+
+async def test_home_does_not_wait_for_the_encoder_and_shows_the_groups_when_they_are_there(
+    sandbox: Sandbox, settings: BotSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.slack.home_admin.PATIENCE_S", 0.05)
+    handbook = SlowEncoder()
+    ask_in_vain(sandbox, settings, "wifi ?", "chien ?")
+    async with serving(sandbox, settings, handbook=handbook):
+        await home(sandbox, "amina", FRENCH.home_gaps_pending)
+        handbook.go_on.set()
+        await home(sandbox, "amina", "chien ? (2)")
+        ask_in_vain(sandbox, settings, "parking ?")
+        sandbox.open_home("amina")
+        await home(sandbox, "amina", "chien ? (3)")
+
+    assert sorted(handbook.encoded) == ["chien ?", "parking ?", "wifi ?"]
+
+
+async def test_unanswered_questions_are_grouped_and_counted_without_a_name(
+    sandbox: Sandbox, settings: BotSettings
+) -> None:
+    user_id = ask_in_vain(
+        sandbox,
+        settings,
+        "mot de passe du wifi ?",
+        "les mots de passe du wifi",
+        "horaires de la cantine ?",
+    )
     async with serving(sandbox, settings):
         shown = str((await home(sandbox, "amina", FRENCH.home_gaps.format(days=30))).content)
 

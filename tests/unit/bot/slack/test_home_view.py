@@ -90,6 +90,15 @@ def test_admins_pause_what_is_scheduled_and_resume_what_is_paused(
     assert [element["action_id"] for element in rows[-1]["elements"]] == buttons
 
 
+def test_what_is_still_being_grouped_is_told_apart_from_nothing() -> None:
+    def shown(admin: AdminContent) -> str:
+        view = home_view(HomeContent((), (), (), None, admin), ENGLISH)
+        return json.dumps(view, ensure_ascii=False)
+
+    assert ENGLISH.home_gaps_pending in shown(AdminContent(None, 30))
+    assert ENGLISH.home_no_gaps in shown(AdminContent((), 30))
+
+
 def test_a_member_gets_no_button_of_admins() -> None:
     everything = crowded(3)
     member = HomeContent(
