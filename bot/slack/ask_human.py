@@ -22,7 +22,6 @@ from bot.slack.human_messages import (
     render_relay,
     render_request,
 )
-from bot.slack.incoming import question_in
 from bot.slack.mrkdwn import clean
 from bot.slack.next_steps import ASK_HUMAN, HumanRequest
 from bot.slack.people import People
@@ -105,30 +104,31 @@ class AskHuman:
         app.action(GIVE_ANSWER)(ack=acknowledge, lazy=[self._answering])
         app.view(ANSWER_GIVEN)(ack=acknowledge, lazy=[self._submitted])
 
-    async def in_thread(self, body: dict[str, Any], bot_user_id: str) -> None:
-        """Take a message of a channel for an answer, if it stands below a question passed on.
+    async def take_answer(self, said: NewJob) -> bool:
+        """Take a message in a thread for an answer, if it stands below a question passed on.
+
+        Returns:
+            Whether it stands there.
 
         Raises:
             JobStoreError: It is not stored: do not acknowledge it.
         """
-        said = question_in(body, bot_user_id)
-        if said is None or said.channel_id != self._channel_id:
-            return
-        if said.thread_ts == said.message_ts or f"<@{bot_user_id}>" in body["event"]["text"]:
-            return
+        if said.channel_id != self._channel_id:
+            return False
         request = await asyncio.to_thread(
             self._jobs.posted_as,
             team_id=said.team_id,
             channel_id=said.channel_id,
             ts=said.thread_ts,
         )
-        if request is None or request.outcome != OwnPost.REQUEST or not said.question:
-            return
+        if request is None or request.outcome != OwnPost.REQUEST:
+            return False
         given = _Given(
             request.message_ts, said.team_id, said.user_id, said.question, said.message_ts
         )
         if await self._relay(given):
             await self._mark(said)
+        return True
 
     async def _asked(self, body: dict[str, Any]) -> None:
         user_id, address = body["user"]["id"], ReplyAddress.of(body)

@@ -17,11 +17,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import JobStoreError
 from bot.slack.feedback_row import FEEDBACK, verdict_in
 from bot.slack.mrkdwn import clean
+from bot.slack.next_steps import HumanRequest, with_ask_button
 from bot.slack.people import People
-from bot.slack.rendering import Block, render_notice
+from bot.slack.rendering import Block, Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
-from bot.store import Feedback, FeedbackStore, Reason, Verdict
+from bot.store import Feedback, FeedbackStore, QuestionLog, Reason, Verdict
 
 log = logging.getLogger(__name__)
 
@@ -37,10 +38,22 @@ class FeedbackListener:
 
     Args:
         client: With the bot token; opens the modal.
+        questions: What was asked, as far as that is kept.
+        humans: Whether there is somebody to ask instead.
     """
 
-    def __init__(self, store: FeedbackStore, client: AsyncWebClient, people: People) -> None:
+    def __init__(
+        self,
+        store: FeedbackStore,
+        client: AsyncWebClient,
+        people: People,
+        questions: QuestionLog,
+        *,
+        humans: bool,
+    ) -> None:
         self._store = store
+        self._questions = questions
+        self._humans = humans
         self._client = client
         self._people = people
 
@@ -93,7 +106,24 @@ class FeedbackListener:
             "feedback", extra={"question_id": given.question_id, "verdict": given.verdict.value}
         )
         if thanks:
-            await address.show(render_notice(words.feedback_thanks))
+            await address.show(await self._thanks(given, words))
+
+    async def _thanks(self, given: Feedback, words: Words) -> Message:
+        """Return thanks, with somebody to ask where the answer was no help."""
+        message = render_notice(words.feedback_thanks)
+        if given.verdict is Verdict.UP or not self._humans:
+            return message
+        try:
+            asked = await asyncio.to_thread(
+                self._questions.get, given.question_id, team_id=given.team_id
+            )
+        except JobStoreError as error:
+            log.warning("%s; nobody is offered to be asked", error)
+            return message
+        if asked is None or not asked.question:
+            return message
+        request = HumanRequest(given.question_id, asked.user_id, asked.question)
+        return with_ask_button(message, words, request)
 
     async def _ask_why(
         self, body: dict[str, Any], question_id: str, address: ReplyAddress, words: Words

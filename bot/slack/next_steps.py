@@ -61,9 +61,18 @@ def with_next_steps(
     if outcome.subject_close:
         elements.append(button(words.close_pages, CLOSE_PAGES, request.question_id))
     if humans and request.question:
-        asking = button(words.ask_human, ASK_HUMAN, request.to_value())
-        elements.append({**asking, "confirm": _confirmation(words)})
+        elements.append(_ask_button(words, request))
     return with_block(message, {"type": "actions", "elements": elements}) if elements else message
+
+
+def with_ask_button(message: Message, words: Words, request: HumanRequest) -> Message:
+    """Put a button below a message that passes a question on to humans."""
+    return with_block(message, {"type": "actions", "elements": [_ask_button(words, request)]})
+
+
+def _ask_button(words: Words, request: HumanRequest) -> Block:
+    asking = button(words.ask_human, ASK_HUMAN, request.to_value())
+    return {**asking, "confirm": _confirmation(words)}
 
 
 def _confirmation(words: Words) -> Block:

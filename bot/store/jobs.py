@@ -327,6 +327,22 @@ class JobStore:
             )
         )
 
+    def last_asker(self, team_id: str, channel_id: str, thread_ts: str) -> str:
+        """Return who asked last in a thread; "" when nobody did, or that is forgotten."""
+        statement = (
+            select(jobs.c.user_id)
+            .where(
+                jobs.c.team_id == team_id,
+                jobs.c.channel_id == channel_id,
+                jobs.c.thread_ts == thread_ts,
+                or_(jobs.c.outcome.is_(None), jobs.c.outcome.not_in(list(OwnPost))),
+            )
+            .order_by(jobs.c.message_ts.desc())
+            .limit(1)
+        )
+        with transaction(self._engine, reads=True) as connection:
+            return connection.execute(statement).scalar() or ""
+
     def earlier_outcome(self, job: Job, outcome: str) -> bool:
         """Say whether a thread had such an outcome before this job."""
         same = and_(

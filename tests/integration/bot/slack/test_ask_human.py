@@ -167,6 +167,31 @@ async def test_an_answer_in_the_thread_is_told_where_the_app_hears_of_it(tmp_pat
         assert sandbox.problems == []
 
 
+async def test_an_answer_that_was_no_help_can_be_passed_on_too(
+    sandbox: Sandbox, tmp_path: Path, owners: Channel
+) -> None:
+    async with running(sandbox, tmp_path, rules=rules(owners)):
+        asked = sandbox.say("camille", "general", "@Manuel le télétravail des stagiaires ?")
+        reply = await sandbox.wait_for_reply(asked, "Deux jours")
+        sandbox.click("james", reply, "feedback", value=_down(reply))
+        await sandbox.wait_until(lambda: sandbox.modal("james"))
+        sandbox.submit("james", {})
+        thanks = await sandbox.wait_for_ephemeral("james", ENGLISH.feedback_thanks)
+        sandbox.click("james", thanks, "ask_human")
+        request = await sandbox.wait_for_message("guide")
+        sandbox.click("camille", reply, "feedback")
+        useful = await sandbox.wait_for_ephemeral("camille", FRENCH.feedback_thanks)
+
+    assert "le télétravail des stagiaires ?" in request.text
+    assert "ask_human" not in str(useful.blocks)
+
+
+def _down(reply: Message) -> str:
+    [row] = [block for block in reply.blocks if block["type"] == "context_actions"]
+    value: str = row["elements"][0]["negative_button"]["value"]
+    return value
+
+
 async def test_who_is_forgotten_is_not_written_to_any_more(
     sandbox: Sandbox, tmp_path: Path, owners: Channel
 ) -> None:
