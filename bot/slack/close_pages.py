@@ -60,7 +60,10 @@ class ClosePages:
         team_id = body["team"]["id"]
         words = await self._people.words(user_id)
         try:
-            if refusal := await self._admission.refusal(user_id, team_id, words):
+            refusal = await self._admission.refusal(
+                user_id, team_id, words, channel_id=body["channel"]["id"]
+            )
+            if refusal:
                 message = render_notice(refusal)
             else:
                 message = await self._message(question_id, team_id, words)

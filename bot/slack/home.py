@@ -52,7 +52,9 @@ HITS = 5
 SEARCHES_AT_ONCE = 2
 KEEP_STATE_S = 30.0
 """How old the state of the handbook may be that everybody sees: many open their Home at nine."""
-PAGES_LOOKED_UP = 50
+KEEP_USES_S = 600.0
+"""How old the count of citations and thumbs may be: it reads a month of the question log."""
+PAGES_LOOKED_UP = 20
 """Of the most useful ones: some are not for everybody, and some are gone."""
 
 _LOST = (SlackApiError, aiohttp.ClientError, TimeoutError, OSError)
@@ -137,6 +139,8 @@ class Home:
         self._readers = readers
         self._now = now
         self._state: tuple[float, HandbookState] | None = None
+        self._uses: dict[str, tuple[float, tuple[PageUse, ...]]] = {}
+        """By workspace."""
         self._searches = asyncio.Semaphore(SEARCHES_AT_ONCE)
 
     def register(self, app: AsyncApp) -> None:
@@ -259,8 +263,7 @@ class Home:
 
     def _readable_favourites(self, team_id: str) -> list[Favourite]:
         """Return the most useful pages, of those that everybody may read now."""
-        uses = self._statistics.useful_pages(team_id=team_id, days=FAVOURITES_DAYS)
-        looked_up: tuple[PageUse, ...] = uses[:PAGES_LOOKED_UP]
+        looked_up = self._page_uses(team_id)[:PAGES_LOOKED_UP]
         if not looked_up:
             return []
         wanted = [chunk_id for use in looked_up for chunk_id in use.chunk_ids]
@@ -271,6 +274,14 @@ class Home:
             if known:
                 favourites.append(Favourite(known[0], use.useful, use.cited))
         return favourites[:FAVOURITES_SHOWN]
+
+    def _page_uses(self, team_id: str) -> tuple[PageUse, ...]:
+        now = self._now()
+        known = self._uses.get(team_id)
+        if known is None or now - known[0] >= KEEP_USES_S:
+            known = (now, self._statistics.useful_pages(team_id=team_id, days=FAVOURITES_DAYS))
+            self._uses[team_id] = known
+        return known[1]
 
     async def _asked(self, body: dict[str, Any]) -> None:
         tab, question = HomeTab.pressed(body), _typed(body, ASK)

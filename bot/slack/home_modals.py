@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.slack.feedback_row import verdict_in
+from bot.slack.feedback_row import plain_blocks, verdict_in
 from bot.slack.mrkdwn import clean, shortened
 from bot.slack.rendering import Block, Message, button
 from bot.slack.wording import Words
@@ -17,7 +17,8 @@ BLOCKS_LIMIT = 100
 _TITLE_LIMIT = 24
 _QUESTION_SHOWN = 300
 # What a message has for its place in a channel; a modal refuses it or cannot act on it.
-_NOT_IN_MODALS = frozenset({"actions", "context_actions", "data_table", "markdown", "table"})
+_LEFT_OUT = frozenset({"actions", "context_actions"})
+_NOT_IN_MODALS = frozenset({"data_table", "markdown"})
 
 
 def waiting_modal(title: str, question: str, words: Words) -> Block:
@@ -31,8 +32,8 @@ def message_modal(title: str, question: str, message: Message, words: Words) -> 
     Feedback stays possible; what only makes sense in a channel goes.
     """
     rows = [_thumbs(row) for row in _feedback_rows(message)]
-    body = [block for block in message.blocks if block["type"] not in _NOT_IN_MODALS]
-    if any(block["type"] in ("table", "data_table", "markdown") for block in message.blocks):
+    body = [block for block in plain_blocks(message) if block["type"] not in _LEFT_OUT]
+    if any(block["type"] in _NOT_IN_MODALS for block in body):
         body = [{"type": "section", "text": _mrkdwn(part)} for part in _parts(message.text)]
     room = BLOCKS_LIMIT - 1 - len(rows)
     return _modal(title, [_asked(question, words), *body[:room], *rows], words)

@@ -17,7 +17,7 @@ from bot.store.transactions import transaction
 DAY_S = 86_400.0
 MOST_READ = 5_000
 """Questions looked at for one figure: the latest, so that a busy month costs no more than this."""
-CHUNKS_OF_A_PAGE = 20
+CHUNKS_OF_A_PAGE = 5
 """Passages kept to find a page by: some may be gone from the index since."""
 
 

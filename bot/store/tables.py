@@ -98,6 +98,7 @@ questions = Table(
     Column("asked_at", Float, nullable=False),
     Index("ix_bot_questions_thread", "team_id", "channel_id", "thread_ts"),
     Index("ix_bot_questions_asked", "asked_at"),
+    Index("ix_bot_questions_user", "team_id", "user_id", "asked_at"),
 )
 
 feedback = Table(

@@ -141,6 +141,30 @@ async def test_a_dry_run_changes_nothing(sandbox: Sandbox, settings: BotSettings
     assert pages(settings) == 6
 
 
+async def test_removals_that_were_stopped_are_confirmed_in_the_direct_message(
+    sandbox: Sandbox, settings: BotSettings
+) -> None:
+    folder = settings.handbook_config.parent / "guide"
+    for number in range(3, 12):
+        (folder / f"page{number}.md").write_text(
+            f"# Page {number}\n\nUn sujet.\n", encoding="utf-8"
+        )
+    Maintenance(settings).sync([], progress=lambda _: None)
+    for page in sorted(folder.iterdir())[1:]:
+        page.unlink()
+    async with serving(sandbox, settings):
+        await home(sandbox, "amina", "guide : 12 pages")
+        sandbox.click_in_view("amina", "home_sync", "source:guide")
+        question = await told(sandbox, "amina", "11 pages ont disparu")
+        assert pages(settings) == 15
+        sandbox.click("james", question, "confirm_removals")
+        await sandbox.wait_for_ephemeral("james", ENGLISH.admins_only)
+        sandbox.click("amina", question, "confirm_removals")
+        await sandbox.wait_for_ephemeral("amina", "11 retirées")
+
+    assert pages(settings) == 4
+
+
 async def test_pages_that_could_not_be_read_are_named_with_the_reason(
     sandbox: Sandbox, settings: BotSettings
 ) -> None:

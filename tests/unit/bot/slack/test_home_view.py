@@ -108,7 +108,17 @@ def test_a_member_gets_no_button_of_admins() -> None:
     assert "home_sync" not in json.dumps(home_view(member, ENGLISH))
 
 
-@pytest.mark.parametrize("kind", ["table", "data_table", "markdown"])
+def test_a_table_becomes_text_of_fixed_width() -> None:
+    cells = [{"type": "raw_text", "text": text} for text in ("Lyon", "50 €")]
+    message = Message("Lyon 50 €", ({"type": "table", "rows": [cells]},))
+    modal = message_modal(ENGLISH.home_answer_title, "?", message, ENGLISH)
+
+    assert view_problems(modal) == []
+    assert "rich_text_preformatted" in json.dumps(modal)
+    assert "50 €" in json.dumps(modal, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("kind", ["data_table", "markdown"])
 def test_what_a_modal_cannot_hold_becomes_text(kind: str) -> None:
     message = Message("ligne\n" * 3_000, ({"type": kind, "rows": []},))
     modal = message_modal(ENGLISH.home_answer_title, NASTY, message, ENGLISH)
