@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     StringConstraints,
     Tag,
+    model_validator,
 )
 
 from ingest.records import EVERYONE
@@ -219,10 +220,53 @@ class WebsiteTable(SourceTable):
         return self.start[0]
 
 
+class MediaWikiTable(SourceTable):
+    """Pages of a MediaWiki, named by their titles.
+
+    Attributes:
+        api: Address of its api.php.
+        namespaces: Numbers of the namespaces to take.
+        categories: Pages in one of these only; none: all.
+        exclude_categories: Pages in one of these are left out.
+        username: Of a bot password, for a wiki that is not open to everybody.
+        password_env: Environment variable with that bot password.
+        headers_env: Request headers, by the environment variables that hold their values.
+        private_network: Whether the wiki may have a private address.
+        requests_per_second: Never more than these.
+        max_pages: A wiki with more is not listed completely.
+    """
+
+    type: Literal["mediawiki"]
+    api: WebAddress
+    namespaces: tuple[int, ...] = (0,)
+    categories: Names = ()
+    exclude_categories: Names = ()
+    username: Text | None = None
+    password_env: Variable | None = None
+    headers_env: dict[Text, Variable] = Field(default_factory=dict)
+    private_network: bool = False
+    requests_per_second: Annotated[float, Field(gt=0)] = 10.0
+    max_pages: Annotated[int, Field(ge=1)] = 20_000
+
+    __hash__ = SourceTable.__hash__
+
+    @model_validator(mode="after")
+    def _whole_login(self) -> Self:
+        if (self.username is None) != (self.password_env is None):
+            raise ValueError("username and password_env go together")
+        return self
+
+    @property
+    def place(self) -> str:
+        """Return the address of its interface."""
+        return self.api
+
+
 KINDS: Mapping[str, type[SourceTable]] = {
     "folder": FolderTable,
     "git": GitTable,
     "website": WebsiteTable,
+    "mediawiki": MediaWikiTable,
 }
 
 
@@ -236,7 +280,8 @@ def _kind(table: Any) -> str | None:
 AnySourceTable = Annotated[
     Annotated[FolderTable, Tag("folder")]
     | Annotated[GitTable, Tag("git")]
-    | Annotated[WebsiteTable, Tag("website")],
+    | Annotated[WebsiteTable, Tag("website")]
+    | Annotated[MediaWikiTable, Tag("mediawiki")],
     Discriminator(_kind),
 ]
 

@@ -8,7 +8,13 @@ from ingest.errors import ConfigurationError
 from ingest.secrets import read_secret
 from ingest.settings import IngestSettings
 from ingest.sources.base import Source
-from ingest.sources.configuration import FolderTable, GitTable, SourceTable, WebsiteTable
+from ingest.sources.configuration import (
+    FolderTable,
+    GitTable,
+    MediaWikiTable,
+    SourceTable,
+    WebsiteTable,
+)
 from ingest.sources.folder import FolderSource
 from ingest.sources.restricted import RestrictedSource
 
@@ -41,6 +47,8 @@ def _open(table: SourceTable, settings: IngestSettings) -> Source:
             return _open_git(table, settings)
         case WebsiteTable():
             return _open_website(table, settings)
+        case MediaWikiTable():
+            return _open_mediawiki(table, settings)
         case _:
             raise ConfigurationError(f"source {table.name!r} is of an unknown type")
 
@@ -97,6 +105,33 @@ def _open_website(table: WebsiteTable, settings: IngestSettings) -> Source:
         trust_lastmod=table.trust_lastmod,
         include=table.include,
         exclude=table.exclude,
+        max_page_bytes=settings.max_page_bytes,
+        audiences=frozenset(table.audience),
+    )
+
+
+def _open_mediawiki(table: MediaWikiTable, settings: IngestSettings) -> Source:
+    from ingest.sources.mediawiki import MediaWikiSource, WikiLogin
+    from ingest.sources.web_visitor import SiteAccess
+
+    login = None
+    if table.username is not None and table.password_env is not None:
+        login = WikiLogin(table.username, _secret(table.password_env, table))
+    return MediaWikiSource(
+        table.name,
+        table.api,
+        access=SiteAccess(
+            headers={n: _secret(variable, table) for n, variable in table.headers_env.items()},
+            private_network=table.private_network,
+            requests_per_second=table.requests_per_second,
+        ),
+        login=login,
+        namespaces=table.namespaces,
+        categories=table.categories,
+        exclude_categories=table.exclude_categories,
+        include=table.include,
+        exclude=table.exclude,
+        max_pages=table.max_pages,
         max_page_bytes=settings.max_page_bytes,
         audiences=frozenset(table.audience),
     )

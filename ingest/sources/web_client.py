@@ -113,7 +113,7 @@ class WebClient:
         """Ask once, and again when the server is overloaded or the connection breaks.
 
         Args:
-            url: Normalized.
+            url: Normalized; a query of its own is kept.
             headers: For this request alone.
             max_bytes: Another limit for this reply.
 
@@ -122,12 +122,26 @@ class WebClient:
             SourceUnavailableError: If there is no reply, the host may not be asked, or whoever
                 waits has had enough.
         """
+        return self._ask("GET", url, headers or {}, max_bytes or self._max_bytes)
+
+    def post(self, url: str, form: Mapping[str, str]) -> Reply:
+        """Send a form, with the same promises; it must do no harm when it arrives twice."""
+        return self._ask("POST", url, {}, self._max_bytes, form)
+
+    def _ask(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        max_bytes: int,
+        form: Mapping[str, str] | None = None,
+    ) -> Reply:
         if place_of(url) not in self._places:
             raise SourceUnavailableError(f"{place_of(url)} is not one of the configured hosts")
         for tried in range(1, _TRIES + 1):
             self._wait(max(0.0, self._free_at - time.monotonic()))
             try:
-                reply = self._get(url, headers or {}, max_bytes or self._max_bytes)
+                reply = self._ask_once(method, url, headers, max_bytes, form)
             except httpx2.TransportError as error:
                 if tried == _TRIES:
                     why = str(error) or type(error).__name__
@@ -142,11 +156,18 @@ class WebClient:
             self._wait(delay_s)
         return reply
 
-    def _get(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Reply:
+    def _ask_once(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        max_bytes: int,
+        form: Mapping[str, str] | None,
+    ) -> Reply:
         self._free_at = time.monotonic() + self._interval_s
         self.requests += 1
         deadline = time.monotonic() + self._reply_limit_s
-        with self._client.stream("GET", url, headers=headers) as response:
+        with self._client.stream(method, url, headers=headers, data=form) as response:
             pieces, size = [], 0
             encoding = response.headers.get("content-encoding", "identity").lower()
             if encoding not in ("gzip", "x-gzip", "identity"):

@@ -199,6 +199,8 @@ def test_several_kinds_of_sources_stand_side_by_side(settings, tmp_path):
     assert (remote.owner, local.place) == ("rh@example.com", str(tmp_path / "clone"))
 
 
+WEBSITE = '[[sources]]\nname = "w"\ntype = "website"\n'
+WIKI = '[[sources]]\nname = "m"\ntype = "mediawiki"\napi = "https://wiki/api.php"\n'
 LOCAL = '[[sources]]\nname = "l"\ntype = "git"\nrepository = "clone"\n'
 
 
@@ -223,3 +225,32 @@ def test_audiences_name_the_people_of_slack(settings):
     audience = load_config(settings).audiences["rh"]
 
     assert (audience.user_groups, audience.users, audience.channels) == ({"S1"}, {"U1"}, {"C1"})
+
+
+def test_a_website_has_one_start_or_several(settings):
+    write(settings, WEBSITE + 'start = "https://x/a/"\n' + WIKI)
+    assert load_config(settings).sources[0].place == "https://x/a/"
+    write(settings, WEBSITE + 'start = ["https://x/a/", "https://x/b/"]\n')
+    assert load_config(settings).sources[0].place == "https://x/a/"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (WEBSITE, "start is missing"),
+        (WEBSITE + "start = []\n", "start"),
+        (WEBSITE + 'start = "x/a"\n', "http:// or https://"),
+        (WEBSITE + 'start = "https://me:pw@x/"\n', "environment"),
+        (WEBSITE + 'start = "https://x/"\nrequests_per_second = 0\n', "requests_per_second"),
+        (WIKI + 'username = "bot"\n', "username and password_env go together"),
+        (WIKI + 'password = "secret"\n', "password is not a known key: secrets stand"),
+    ],
+)
+def test_what_is_wrong_with_a_source_on_the_web_is_named(settings, text, named):
+    write(settings, text)
+
+    with pytest.raises(ConfigurationError) as caught:
+        load_config(settings)
+
+    assert named in str(caught.value)
+    assert "[[sources]] 1" in str(caught.value)
