@@ -50,6 +50,7 @@ from bot.slack.people import People
 from bot.slack.presentation import Presentation
 from bot.slack.readiness import Handbook, HandbookWhenReady
 from bot.slack.reception import Reception
+from bot.slack.searching import Searching
 from bot.slack.shortcut import MessageShortcut
 from bot.slack.web_client import SlackClient
 from bot.slack.workspaces import Workspace, enter
@@ -376,8 +377,11 @@ class SlackApp:
             self._stores.muted_threads,
         )
         direct_messages.register(bolt, accept=self._workers.accept, elsewhere=threads.hear)
+        searching = Searching(
+            self._handbook, self._people, self._admission, self._channels, self._readers
+        )
+        searching.register(bolt)
         Commands(
-            handbook=self._handbook,
             asking=self._asking,
             admin=self._admin,
             explaining=self._explaining,
@@ -385,7 +389,7 @@ class SlackApp:
             channels=self._channels,
             people=self._people,
             admission=self._admission,
-            readers=self._readers,
+            searching=searching,
         ).register(bolt)
         MessageShortcut(self._asking, self._people, self._presentation, self._poster).register(bolt)
         self._asking.register(bolt)

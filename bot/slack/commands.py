@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,30 +10,23 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.records import Question
 from bot.slack.admin import EXAMPLE_CRON, AdminCommands
 from bot.slack.admission import Admission
 from bot.slack.asking import Asker, PrivateAsking
-from bot.slack.audiences import Readers
 from bot.slack.channel_command import ChannelCommand
 from bot.slack.channel_settings import ChannelPolicy, spoken_in
 from bot.slack.explain import Explaining
-from bot.slack.hits import render_hits
 from bot.slack.mrkdwn import question_text
 from bot.slack.people import People
-from bot.slack.readiness import Handbook
 from bot.slack.rendering import Message, render_notice
 from bot.slack.replies import ReplyAddress
+from bot.slack.searching import Searching
 from bot.slack.sync_reports import COMMAND
 from bot.slack.wording import Words
 from bot.slack.workspaces import our_user_id
-from bot.store import ChannelSettings
 from ingest import HandbookError
 
 log = logging.getLogger(__name__)
-
-HITS = 5
-SEARCHES_AT_ONCE = 2
 
 
 class Verb(StrEnum):
@@ -78,7 +70,6 @@ class Commands:
     def __init__(
         self,
         *,
-        handbook: Handbook,
         asking: PrivateAsking,
         admin: AdminCommands,
         explaining: Explaining,
@@ -86,9 +77,8 @@ class Commands:
         channels: ChannelPolicy,
         people: People,
         admission: Admission,
-        readers: Readers,
+        searching: Searching,
     ) -> None:
-        self._handbook = handbook
         self._asking = asking
         self._admin = admin
         self._explaining = explaining
@@ -96,8 +86,7 @@ class Commands:
         self._channels = channels
         self._people = people
         self._admission = admission
-        self._readers = readers
-        self._searches = asyncio.Semaphore(SEARCHES_AT_ONCE)
+        self._searching = searching
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the command."""
@@ -123,7 +112,7 @@ class Commands:
             if order.verb is Verb.CHANNEL:
                 message = await self._channel.open(command, words)
             else:
-                message = await self._message(order, command, words, settings)
+                message = await self._message(order, command, words)
         except Exception as error:  # noqa: BLE001 - the rim of a listener: whoever typed is told
             # The message of an unknown error may quote what was typed.
             log.error("a command failed: unexpected %s", type(error).__name__)
@@ -131,29 +120,25 @@ class Commands:
         if message is not None:
             await address.show(message)
 
-    async def _message(
-        self, order: Order, command: dict[str, Any], words: Words, settings: ChannelSettings
-    ) -> Message:
+    async def _message(self, order: Order, command: dict[str, Any], words: Words) -> Message:
         user_id = command["user_id"]
         refusal = await self._admission.refusal(
             user_id, command["team_id"], words, channel_id=command["channel_id"]
         )
         if refusal:
             return render_notice(refusal)
+        asker = Asker(command["team_id"], command["channel_id"], user_id)
         match order.verb:
             case Verb.ASK:
-                asker = Asker(command["team_id"], command["channel_id"], user_id)
                 return await self._asking.answer(asker, order.text)
             case Verb.SEARCH:
-                terms = Question(order.text, sources=settings.sources)
-                return await self._search(terms, command, words)
+                return await self._searching.search(asker, order.text)
             case Verb.STATUS:
                 return await self._admin.status(user_id, words)
             case Verb.SCHEDULE | Verb.EXPLAIN:
                 # Also words to search for, to those who cannot do either.
                 if order.text and not await self._people.is_admin(user_id):
-                    terms = Question(f"{order.verb} {order.text}", sources=settings.sources)
-                    return await self._search(terms, command, words)
+                    return await self._searching.search(asker, f"{order.verb} {order.text}")
                 if order.verb is Verb.SCHEDULE:
                     return await self._admin.schedule(user_id, order.text, words)
                 return await self._explain(order.text, command, words)
@@ -175,16 +160,6 @@ class Commands:
         except HandbookError as error:
             log.error("an answer was not explained: %s", type(error).__name__)
             return render_notice(words.outage)
-
-    async def _search(self, terms: Question, command: dict[str, Any], words: Words) -> Message:
-        audiences = await self._readers.alone(command["user_id"], command["channel_id"])
-        async with self._searches:
-            try:
-                found = await asyncio.to_thread(self._handbook.search, terms, HITS, audiences)
-            except HandbookError as error:
-                log.error("a search failed: %s", type(error).__name__)
-                return render_notice(words.outage)
-        return render_hits(found, words)
 
     def _order(self, command: dict[str, Any]) -> Order:
         return parse(question_text(command.get("text") or "", our_user_id()))

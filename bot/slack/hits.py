@@ -20,8 +20,14 @@ _LEAD = 60
 _WORD = re.compile(r"[^\W_]+")
 
 
-def render_hits(found: SearchResults, words: Words) -> Message:
-    """Render a ranking: title, headings and date of each passage, and a snippet of it."""
+def render_hits(found: SearchResults, words: Words, *, skipped: int = 0) -> Message:
+    """Render a ranking: title, headings and date of each passage, and a snippet of it.
+
+    Args:
+        found: What to show.
+        words: Of whoever reads.
+        skipped: Passages before these in the ranking.
+    """
     terms = shortened(collapse(clean(found.query)), TERMS_LIMIT)
     if not found.results:
         sentence = words.no_hits.format(terms=terms)
@@ -30,7 +36,7 @@ def render_hits(found: SearchResults, words: Words) -> Message:
     sections: list[Block] = [_section([{"type": "text", "text": heading, "style": {"bold": True}}])]
     spoken = [heading]
     query = analyze_query(found.query)
-    for number, result in enumerate(found.results, start=1):
+    for number, result in enumerate(found.results, start=skipped + 1):
         source = source_elements(result.passage.chunk, words)
         snippet = _snippet(result.passage, query)
         sections.append(_section([{"type": "text", "text": f"{number}. "}, *source]))

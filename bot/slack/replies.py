@@ -50,6 +50,10 @@ class ReplyAddress:
         everybody = {"response_type": "in_channel", "replace_original": False}
         return await self._first_taken(message, everybody)
 
+    async def replace(self, message: Message) -> bool:
+        """Show a message instead of the one that was pressed; returns whether it was taken."""
+        return await self._first_taken(message, {"replace_original": True})
+
     async def remove_original(self) -> bool:
         """Remove the message that was pressed."""
         return await self._send({"delete_original": True}) == _TAKEN

@@ -29,6 +29,7 @@ class Words:
     moved_here: str
     hits: str
     no_hits: str
+    next_hits: str
     command_help: str
     searching: str
     share: str
@@ -230,6 +231,7 @@ FRENCH = Words(
     " Reposez-la, ou demandez à un humain si c'est urgent.",
     moved_here="Je n'ai pas pu répondre là où vous avez posé votre question, alors voici.",
     hits="Passages du guide pour « {terms} »",
+    next_hits="Passages suivants",
     no_hits="Aucun passage du guide pour « {terms} ». Essayez avec d'autres mots.",
     command_help="{command} ask suivi d'une question : une réponse que vous serez seul à voir."
     "\n{command} suivi de mots à chercher, par exemple {command} congés payés : les passages du"
@@ -471,6 +473,7 @@ ENGLISH = Words(
     " ask a human if it is urgent.",
     moved_here="I could not reply where you asked, so here it is.",
     hits="Passages of the handbook for “{terms}”",
+    next_hits="Next passages",
     no_hits="No passage of the handbook for “{terms}”. Try other words.",
     command_help="{command} ask and a question: an answer that only you will see."
     "\n{command} and words to look for, such as {command} paid leave: passages of the handbook,"

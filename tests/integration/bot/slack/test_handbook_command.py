@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from bot.records import Question
-from bot.retrieval.search import SearchResults
+from bot.retrieval.search import SearchResult, SearchResults
 from bot.sandbox.control import Sandbox
 from bot.sandbox.delivery import DeliveryState
 from bot.sandbox.server import SandboxServer
 from bot.slack.wording import ENGLISH, FRENCH
 from ingest import IndexNotBuiltError
+from tests.outcomes import passage
 from tests.slack_running import finds_remote_work, running
 
 
@@ -81,3 +82,42 @@ async def test_command_works_in_a_direct_message_and_where_the_app_is_not(sandbo
         await sandbox.wait_for_ephemeral("camille", "Passages")
         sandbox.slash("james", "Manuel", "/handbook", "télétravail")
         await sandbox.wait_for_ephemeral("james", "Passages")
+
+
+def many(question: Question, limit: int) -> SearchResults:
+    found = [
+        passage(
+            f"Passage {n} sur le télétravail.", chunk_id=str(n), title=f"Page {n}", page=f"{n}.md"
+        )
+        for n in range(1, 8)
+    ]
+    return SearchResults(question.text, "hybrid", tuple(map(SearchResult, found[:limit])))
+
+
+async def test_the_next_passages_replace_those_that_were_shown(sandbox, tmp_path: Path):
+    async with running(sandbox, tmp_path, search=many):
+        sandbox.slash("camille", "general", "/handbook", "télétravail : combien ?")
+        first = await sandbox.wait_for_ephemeral("camille", "1. Page 1")
+        assert "5. Page 5" in first.text
+        assert "Page 6" not in first.text
+        sandbox.click("camille", first, "more_hits")
+        second = await sandbox.wait_for_ephemeral("camille", "6. Page 6")
+
+    assert sandbox.ephemerals("camille") == [second]
+    assert "Passages du guide pour « télétravail : combien ? »" in second.text
+    assert "7. Page 7" in second.text
+    assert "Page 5" not in second.text
+    assert "more_hits" not in str(second.blocks)
+
+
+async def test_a_search_that_fails_on_the_next_page_is_an_outage(sandbox, tmp_path: Path):
+    def failing(question: Question, limit: int) -> SearchResults:
+        if limit > 6:
+            raise IndexNotBuiltError("gone")
+        return many(question, limit)
+
+    async with running(sandbox, tmp_path, search=failing):
+        sandbox.slash("camille", "general", "/handbook", "télétravail")
+        first = await sandbox.wait_for_ephemeral("camille")
+        sandbox.click("camille", first, "more_hits")
+        await sandbox.wait_for_ephemeral("camille", FRENCH.outage)
