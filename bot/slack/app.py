@@ -249,7 +249,12 @@ class SlackApp:
             readers,
         )
         self._close_pages = ClosePages(
-            handbook, stores.questions, self._people, self._admission, self._presentation
+            handbook,
+            stores.questions,
+            self._people,
+            self._admission,
+            readers,
+            self._presentation,
         )
         self._ask_human = AskHuman(
             self._workers.post,

@@ -96,8 +96,6 @@ class PrivateAsking:
         if isinstance(asked, Message):
             return asked
         message = self._presentation.message(asked.outcome, asked.words, asked.request)
-        if (await self._channels.of(asker.team_id, asker.channel_id)).private:
-            return message
         answer_id = await self.keep(
             asker, asked, asked.words.shared.format(question=_cut(question))
         )
@@ -152,6 +150,8 @@ class PrivateAsking:
             What names it, None when there is nothing that may be shared.
         """
         if not isinstance(asked.outcome, GroundedAnswer):
+            return None
+        if (await self._channels.of(asker.team_id, asker.channel_id)).private:
             return None
         cited = _cited(asked.outcome)
         message = self._presentation.message(asked.outcome, asked.words, asked.request)

@@ -10,6 +10,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.slack.admission import Admission
+from bot.slack.audiences import Readers
 from bot.slack.mrkdwn import escape
 from bot.slack.next_steps import CLOSE_PAGES
 from bot.slack.people import People
@@ -19,7 +20,7 @@ from bot.slack.rendering import Block, Message, render_notice, source_elements, 
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
 from bot.store import QuestionLog
-from ingest import PUBLIC, HandbookError, StoredChunk
+from ingest import Audiences, HandbookError, StoredChunk
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ class ClosePages:
     """Shows whoever presses the button, and nobody else, up to three pages.
 
     The abstention stands where everybody sees it, and may be pressed by anybody: the pages are
-    those that everybody may read now, whoever presses.
+    those that everybody there may read now, whoever presses.
     """
 
     def __init__(
@@ -39,12 +40,14 @@ class ClosePages:
         questions: QuestionLog,
         people: People,
         admission: Admission,
+        readers: Readers,
         presentation: Presentation,
     ) -> None:
         self._handbook = handbook
         self._questions = questions
         self._people = people
         self._admission = admission
+        self._readers = readers
         self._presentation = presentation
 
     def register(self, app: AsyncApp) -> None:
@@ -57,25 +60,26 @@ class ClosePages:
 
     async def _pressed(self, body: dict[str, Any]) -> None:
         question_id, user_id = body["actions"][0]["value"], body["user"]["id"]
-        team_id = body["team"]["id"]
+        team_id, channel_id = body["team"]["id"], body["channel"]["id"]
         words = await self._people.words(user_id)
         try:
-            refusal = await self._admission.refusal(
-                user_id, team_id, words, channel_id=body["channel"]["id"]
-            )
+            refusal = await self._admission.refusal(user_id, team_id, words, channel_id=channel_id)
             if refusal:
                 message = render_notice(refusal)
             else:
-                message = await self._message(question_id, team_id, words)
+                audiences = await self._readers.among(channel_id, user_id)
+                message = await self._message(question_id, team_id, audiences, words)
         except HandbookError as error:
             log.error("close pages were not shown: %s", type(error).__name__)
             message = render_notice(words.outage)
         await ReplyAddress.of(body).show(message)
 
-    async def _message(self, question_id: str, team_id: str, words: Words) -> Message:
+    async def _message(
+        self, question_id: str, team_id: str, audiences: Audiences, words: Words
+    ) -> Message:
         asked = await asyncio.to_thread(self._questions.get, question_id, team_id=team_id)
         looked_at = [passage.chunk_id for passage in asked.passages] if asked else []
-        readable = await asyncio.to_thread(self._handbook.chunks, looked_at, PUBLIC)
+        readable = await asyncio.to_thread(self._handbook.chunks, looked_at, audiences)
         pages = first_of_each_page(readable, limit=PAGES_SHOWN)
         if not pages:
             return render_notice(words.close_pages_gone)

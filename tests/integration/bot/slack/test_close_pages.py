@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +12,9 @@ from bot.records import Abstention, Outcome, Passage, Question
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.workspace import Message
+from bot.slack.house_rules import HouseRules
 from bot.slack.wording import ENGLISH, FRENCH
-from ingest import Audiences, IndexNotBuiltError
+from ingest import PUBLIC, AudienceConfig, Audiences, IndexNotBuiltError, StoredChunk
 from tests.outcomes import abstention, passage
 from tests.slack_running import ScriptedHandbook, running
 
@@ -87,6 +88,33 @@ async def test_pages_that_not_everybody_may_read_any_more_are_not_shown(
         shown = await sandbox.wait_for_ephemeral("camille")
 
     assert shown.text == FRENCH.close_pages_gone
+
+
+async def test_the_pages_are_those_of_the_channel_whatever_more_the_person_may_read(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    seen: list[Audiences] = []
+
+    class Noting(ScriptedHandbook):
+        def chunks(self, chunk_ids: Sequence[str], audiences: Audiences) -> list[StoredChunk]:
+            seen.append(audiences)
+            return super().chunks(chunk_ids, audiences)
+
+    workspace = sandbox.workspace()
+    rules = HouseRules(
+        audiences={
+            "direction": AudienceConfig(users=frozenset({workspace.user("camille").user_id})),
+            "tous": AudienceConfig(channels=frozenset({workspace.channel("general").channel_id})),
+        }
+    )
+    known = handbook(*PASSAGES)
+    noting = Noting(known.answer, pages=known.pages)
+    async with running(sandbox, tmp_path, handbook=noting, rules=rules):
+        reply = await asked(sandbox)
+        sandbox.click("camille", reply, "close_pages")
+        await sandbox.wait_for_ephemeral("camille", "Badges")
+
+    assert seen == [PUBLIC | {"tous"}]
 
 
 async def test_a_guest_who_presses_is_refused(sandbox: Sandbox, tmp_path: Path) -> None:
