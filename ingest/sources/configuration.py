@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     StringConstraints,
     Tag,
+    field_validator,
     model_validator,
 )
 
@@ -262,11 +263,56 @@ class MediaWikiTable(SourceTable):
         return self.api
 
 
+class ConfluenceTable(SourceTable):
+    """Pages of Confluence spaces, named `SPACE/title`.
+
+    Attributes:
+        site: Its address with its folder: `https://company.atlassian.net/wiki`.
+        spaces: Keys of the spaces.
+        email: Account of the token, in Cloud.
+        token_env: Environment variable with an API token (Cloud) or a personal one (Data Center).
+        group_audiences: Audience by Confluence group; restrictions to others let nobody read.
+        labels: Pages with one of these only; none: all.
+        exclude_labels: Pages with one of these are left out.
+        private_network: Whether the site may have a private address.
+        requests_per_second: Never more than these.
+    """
+
+    _shown = (*SourceTable._shown, "group_audiences")
+
+    type: Literal["confluence"]
+    site: WebAddress
+    spaces: Annotated[Names, Field(min_length=1)]
+    email: Text | None = None
+    token_env: Variable | None = None
+    group_audiences: dict[Text, Text] = Field(default_factory=dict)
+    labels: Names = ()
+    exclude_labels: Names = ()
+    private_network: bool = False
+    requests_per_second: Annotated[float, Field(gt=0)] = 5.0
+
+    __hash__ = SourceTable.__hash__
+
+    @field_validator("spaces")
+    @classmethod
+    def _are_keys(cls, spaces: tuple[str, ...]) -> tuple[str, ...]:
+        for key in spaces:
+            if '"' in key or "\\" in key:
+                raise ValueError(f"{key!r} is no key of a space")
+        return spaces
+
+    @property
+    def place(self) -> str:
+        """Return its address."""
+        return self.site
+
+
 KINDS: Mapping[str, type[SourceTable]] = {
     "folder": FolderTable,
     "git": GitTable,
     "website": WebsiteTable,
     "mediawiki": MediaWikiTable,
+    "confluence": ConfluenceTable,
 }
 
 
@@ -281,7 +327,8 @@ AnySourceTable = Annotated[
     Annotated[FolderTable, Tag("folder")]
     | Annotated[GitTable, Tag("git")]
     | Annotated[WebsiteTable, Tag("website")]
-    | Annotated[MediaWikiTable, Tag("mediawiki")],
+    | Annotated[MediaWikiTable, Tag("mediawiki")]
+    | Annotated[ConfluenceTable, Tag("confluence")],
     Discriminator(_kind),
 ]
 

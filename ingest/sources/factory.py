@@ -9,6 +9,7 @@ from ingest.secrets import read_secret
 from ingest.settings import IngestSettings
 from ingest.sources.base import Source
 from ingest.sources.configuration import (
+    ConfluenceTable,
     FolderTable,
     GitTable,
     MediaWikiTable,
@@ -49,6 +50,8 @@ def _open(table: SourceTable, settings: IngestSettings) -> Source:
             return _open_website(table, settings)
         case MediaWikiTable():
             return _open_mediawiki(table, settings)
+        case ConfluenceTable():
+            return _open_confluence(table, settings)
         case _:
             raise ConfigurationError(f"source {table.name!r} is of an unknown type")
 
@@ -132,6 +135,32 @@ def _open_mediawiki(table: MediaWikiTable, settings: IngestSettings) -> Source:
         include=table.include,
         exclude=table.exclude,
         max_pages=table.max_pages,
+        max_page_bytes=settings.max_page_bytes,
+        audiences=frozenset(table.audience),
+    )
+
+
+def _open_confluence(table: ConfluenceTable, settings: IngestSettings) -> Source:
+    from ingest.sources.confluence import ConfluenceLogin, ConfluenceSource
+    from ingest.sources.web_visitor import SiteAccess
+
+    login = None
+    if table.token_env is not None:
+        login = ConfluenceLogin(_secret(table.token_env, table), table.email)
+    return ConfluenceSource(
+        table.name,
+        table.site,
+        spaces=table.spaces,
+        access=SiteAccess(
+            private_network=table.private_network,
+            requests_per_second=table.requests_per_second,
+        ),
+        login=login,
+        group_audiences=table.group_audiences,
+        labels=table.labels,
+        exclude_labels=table.exclude_labels,
+        include=table.include,
+        exclude=table.exclude,
         max_page_bytes=settings.max_page_bytes,
         audiences=frozenset(table.audience),
     )

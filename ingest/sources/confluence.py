@@ -1,0 +1,322 @@
+"""The pages of Confluence spaces, Cloud or Data Center, by the REST interface both have."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from ingest.errors import PageParseError, SourceUnavailableError
+from ingest.parsing.media import HTML
+from ingest.records import EVERYONE, PUBLIC, Audiences, RawPage, narrow
+from ingest.sources.base import DEFAULT_MAX_PAGE_BYTES, UNWATCHED, Entry, Listing, Watch
+from ingest.sources.paths import PathFilter
+from ingest.sources.web_addresses import place_of
+from ingest.sources.web_client import WebClient
+from ingest.sources.web_json import JsonInterface, JsonObject, NotThere
+from ingest.sources.web_visitor import SiteAccess
+
+_SEARCH: Final = "/rest/api/content/search"
+_BATCH: Final = 100
+_DETAILS: Final = (
+    "version,ancestors,metadata.labels,restrictions.read.restrictions.user,"
+    "restrictions.read.restrictions.group"
+)
+_BODY: Final = "body.export_view"
+"""As Confluence shows it to readers elsewhere: macros are carried out, addresses are absolute."""
+_LOGIN: Final = "look at email and token_env"
+NOBODY: Final[Audiences] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ConfluenceLogin:
+    """An API token of Cloud, with the account's address; or a personal token of Data Center."""
+
+    token: SecretStr
+    email: str | None = None
+
+    @property
+    def header(self) -> SecretStr:
+        """Return the value of the Authorization header."""
+        token = self.token.get_secret_value()
+        if self.email is None:
+            return SecretStr(f"Bearer {token}")
+        pair = base64.b64encode(f"{self.email}:{token}".encode()).decode()
+        return SecretStr(f"Basic {pair}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    page_id: str
+    title: str
+    version: str
+    url: str | None
+    modified_at: datetime | None
+    labels: frozenset[str]
+    ancestors: tuple[str, ...]
+    restriction: Audiences
+    """Who may read it as far as its own restrictions go."""
+
+
+class ConfluenceSource:
+    """The current pages of some spaces, named `SPACE/title`.
+
+    A page may be read by those whom its own restrictions and those of every page above it let
+    read it. Groups of Confluence become audiences as configured; a restriction to people, or to a
+    group that is not configured, or one that is not told, lets nobody read the page here.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        site: str,
+        *,
+        spaces: Sequence[str],
+        access: SiteAccess | None = None,
+        login: ConfluenceLogin | None = None,
+        group_audiences: Mapping[str, str] | None = None,
+        labels: Sequence[str] = (),
+        exclude_labels: Sequence[str] = (),
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        max_page_bytes: int = DEFAULT_MAX_PAGE_BYTES,
+        audiences: Audiences = PUBLIC,
+    ) -> None:
+        """Describe a site; nothing is asked yet.
+
+        Args:
+            name: Shown to people and stored with each page.
+            site: Its address with its folder: `https://company.atlassian.net/wiki`.
+            spaces: Keys of the spaces.
+            access: How it lets us in.
+            login: None for a site that is open to everybody.
+            group_audiences: Audience by Confluence group.
+            labels: Pages with one of these only; none: all.
+            exclude_labels: Pages with one of these are left out.
+            include: Patterns of `SPACE/title` to take; empty means all; see `path_pattern`.
+            exclude: Patterns to leave out; they win over `include`.
+            max_page_bytes: Larger pages are skipped and reported.
+            audiences: Who may read the pages that are not restricted.
+        """
+        self._name = name
+        self._site = site.rstrip("/")
+        self._spaces = tuple(spaces)
+        self._access = access or SiteAccess()
+        self._login = login
+        self._group_audiences = dict(group_audiences or {})
+        self._labels = frozenset(labels)
+        self._exclude_labels = frozenset(exclude_labels)
+        self._filter = PathFilter(include, exclude)
+        self._max_page_bytes = max_page_bytes
+        self._audiences = audiences
+        self._pages: dict[str, tuple[_Page, Audiences]] = {}
+        self._interface: JsonInterface | None = None
+
+    @property
+    def name(self) -> str:
+        """Name shown to people and stored with each page."""
+        return self._name
+
+    def probe(self) -> str:
+        """Look for a page in each space.
+
+        Raises:
+            SourceUnavailableError: If the site does not answer, refuses, or shows no page of one.
+        """
+        counts = []
+        for space in self._spaces:
+            found = self._search(f'space="{space}" and type=page', limit=1)
+            if not found.get("results"):
+                raise self._empty(space)
+            counts.append(f"{space}: {found.get('totalSize') or 'some'} pages")
+        return ", ".join(counts)
+
+    def listing(self, watch: Watch = UNWATCHED) -> Listing:
+        """List the pages.
+
+        Raises:
+            SourceUnavailableError: If the site does not answer, or not to the end.
+        """
+        self.close()
+        self._interface = self._open(watch)
+        pages: dict[str, tuple[_Page, Audiences]] = {}
+        for space in self._spaces:
+            found: dict[str, _Page] = {}
+            for result in self._results(f'space="{space}" and type=page'):
+                page = self._page(result)
+                found[page.page_id] = page
+                watch.listed(len(pages) + len(found), len(pages) + len(found))
+            if not found:
+                raise self._empty(space)
+            for page in found.values():
+                path = f"{space}/{page.title}"
+                if path in pages:
+                    path = f"{path} ({page.page_id})"
+                if self._is_wanted(path, page):
+                    pages[path] = (page, self._readers(page, found))
+        self._pages = pages
+        return Listing(tuple(Entry(path, _version(*pages[path])) for path in sorted(pages)))
+
+    def fetch(self, entry: Entry) -> RawPage:
+        """Ask for one page of the last listing.
+
+        Raises:
+            PageParseError: If it was deleted meanwhile.
+            SourceUnavailableError: If the site does not answer.
+        """
+        if entry.path not in self._pages:
+            raise PageParseError("not in the last listing")
+        page, audiences = self._pages[entry.path]
+        results = self._search(f"id={page.page_id}", expand=_BODY).get("results")
+        if not results:
+            raise PageParseError("it was deleted meanwhile")
+        try:
+            body = results[0]["body"]["export_view"]["value"]
+        except (KeyError, TypeError) as error:
+            raise PageParseError("the site does not show its text") from error
+        document = (
+            f"<html><body><main><h1>{html.escape(page.title)}</h1>{body}</main></body></html>"
+        )
+        return RawPage(
+            path=entry.path,
+            content=document.encode("utf-8", "replace"),
+            media_type=HTML,
+            modified_at=page.modified_at,
+            url=page.url,
+            audiences=audiences,
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._interface is not None:
+            self._interface.close()
+            self._interface = None
+
+    def _is_wanted(self, path: str, page: _Page) -> bool:
+        if page.labels & self._exclude_labels or (self._labels and not page.labels & self._labels):
+            return False
+        return self._filter.wants(path)
+
+    def _readers(self, page: _Page, space: Mapping[str, _Page]) -> Audiences:
+        """Return who may read a page, with what the pages above it demand."""
+        readers = narrow(self._audiences, page.restriction)
+        for ancestor in page.ancestors:
+            above = space.get(ancestor)
+            # A page above that we do not see may be restricted: nobody knows.
+            readers = narrow(readers, above.restriction if above else NOBODY)
+        return readers
+
+    def _page(self, result: JsonObject) -> _Page:
+        try:
+            version = result["version"]
+            links = result.get("_links", {})
+            return _Page(
+                page_id=str(result["id"]),
+                title=" ".join(str(result["title"]).split()),
+                version=str(version["number"]),
+                url=f"{self._site}{links['webui']}" if links.get("webui") else None,
+                modified_at=_moment(version.get("when")),
+                labels=_labels(result),
+                ancestors=tuple(str(above["id"]) for above in result["ancestors"]),
+                restriction=self._restriction(result),
+            )
+        except (KeyError, TypeError) as error:
+            raise SourceUnavailableError(
+                f"{self._site} describes a page without {error}"
+            ) from error
+
+    def _restriction(self, result: JsonObject) -> Audiences:
+        try:
+            told = result["restrictions"]["read"]["restrictions"]
+            users, groups = told["user"]["results"], told["group"]["results"]
+            names = [group["name"] for group in groups]
+        except (KeyError, TypeError):
+            return NOBODY  # not told
+        if not users and not names:
+            return PUBLIC
+        return frozenset(
+            self._group_audiences[name]
+            for name in names
+            if self._group_audiences.get(name, EVERYONE) != EVERYONE
+        )
+
+    # --- asking ----------------------------------------------------------------------------------
+
+    def _results(self, cql: str) -> Iterator[JsonObject]:
+        """Yield what a search finds, batch by batch, until the site says it is done."""
+        found = self._search(cql, expand=_DETAILS, limit=_BATCH)
+        seen: set[str] = set()
+        while True:
+            yield from found.get("results") or ()
+            further = (found.get("_links") or {}).get("next")
+            if not further:
+                return
+            address = self._address(str(further))
+            if address in seen:
+                raise SourceUnavailableError(f"{self._site} continues where it was already")
+            seen.add(address)
+            found = self._get(address)
+
+    def _search(self, cql: str, **parameters: str | int) -> JsonObject:
+        return self._get(f"{self._site}{_SEARCH}", {"cql": cql, **parameters})
+
+    def _get(self, url: str, parameters: Mapping[str, str | int] | None = None) -> JsonObject:
+        if self._interface is None:
+            self._interface = self._open(UNWATCHED)
+        try:
+            return self._interface.get(url, parameters)
+        except NotThere as error:
+            raise SourceUnavailableError(f"{error}: is it the address of Confluence?") from error
+
+    def _address(self, further: str) -> str:
+        """Return the address of the next batch: told without the site, with or without folder."""
+        parts = urlsplit(self._site)
+        if further.startswith(("http://", "https://")):
+            return further  # the client asks no other host
+        if parts.path and further.startswith(f"{parts.path}/"):
+            return f"{parts.scheme}://{parts.netloc}{further}"
+        return f"{self._site}{further}"
+
+    def _empty(self, space: str) -> SourceUnavailableError:
+        return SourceUnavailableError(
+            f"the space {space!r} has no page that this account may see: {_LOGIN}"
+        )
+
+    def _open(self, watch: Watch) -> JsonInterface:
+        headers = {**self._access.headers, "Accept": SecretStr("application/json")}
+        if self._login is not None:
+            headers["Authorization"] = self._login.header
+        client = WebClient(
+            {place_of(self._site)},
+            headers=headers,
+            cookies=self._access.cookies,
+            private_network=self._access.private_network,
+            requests_per_second=self._access.requests_per_second,
+            max_bytes=self._max_page_bytes,
+            first_retry_s=self._access.first_retry_s,
+            stopped=watch.stopped,
+        )
+        return JsonInterface(client, login=_LOGIN)
+
+
+def _version(page: _Page, audiences: Audiences) -> str:
+    # Restrictions change without a new version of the page.
+    return f"{page.version} {','.join(sorted(audiences))}"
+
+
+def _labels(result: JsonObject) -> frozenset[str]:
+    labels = ((result.get("metadata") or {}).get("labels") or {}).get("results") or ()
+    return frozenset(str(label.get("name")) for label in labels)
+
+
+def _moment(text: object) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(text))
+    except ValueError:
+        return None

@@ -1,0 +1,199 @@
+"""Confluence as a source of pages, against a server with the shapes of its interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from pydantic import SecretStr
+
+from ingest.errors import PageParseError, SourceUnavailableError
+from ingest.pipeline import sync
+from ingest.sources.confluence import ConfluenceLogin, ConfluenceSource
+from ingest.sources.web_visitor import SiteAccess
+from tests.confluence_site import Confluence, Content, basic
+from tests.fakes import FakeEmbedder, FakeIndexWriter
+from tests.web_site import Answer, Site, serving
+
+ACCESS = SiteAccess(requests_per_second=10_000.0, first_retry_s=0.01, private_network=True)
+GROUPS = {"hr-team": "rh", "board": "direction", "everybody": "everyone"}
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serving(Site()) as site:
+        yield site
+
+
+@pytest.fixture
+def confluence(site: Site) -> Confluence:
+    confluence = Confluence()
+    confluence.on(site)
+    return confluence
+
+
+@pytest.fixture
+def open_confluence(site: Site, confluence: Confluence):
+    sources: list[ConfluenceSource] = []
+
+    def open_(**options: object) -> ConfluenceSource:
+        settings: dict[str, object] = {"spaces": ["RH"], "group_audiences": GROUPS, **options}
+        source = ConfluenceSource("c", f"{site.url}/wiki/", access=ACCESS, **settings)  # type: ignore[arg-type]
+        sources.append(source)
+        return source
+
+    yield open_
+    for source in sources:
+        source.close()
+
+
+def test_pages_of_all_batches_come_with_text_date_and_link(site, confluence, open_confluence):
+    for number in range(7):
+        body = f"<h2>Durée</h2><p>Le congé {number} dure un jour.</p>"
+        confluence.pages[str(number)] = Content(f"Congé {number}", body)
+    confluence.pages["9"] = Content("Autre", space="IT")
+    writer = FakeIndexWriter()
+
+    report = sync(open_confluence(), writer, FakeEmbedder())
+
+    assert report.added == tuple(f"RH/Congé {number}" for number in range(7))
+    page, chunks, _ = writer.pages["c", "RH/Congé 3"]
+    assert (page.title, page.url) == ("Congé 3", f"{site.url}/wiki/spaces/RH/pages/3")
+    assert page.modified_at == datetime(2024, 5, 1, 10, tzinfo=UTC)
+    assert chunks[0].text == "Le congé 3 dure un jour."
+
+
+def test_only_what_changed_is_asked_for_again(site, confluence, open_confluence):
+    confluence.pages = {str(n): Content(f"Page {n}", f"<p>La page {n}.</p>") for n in range(5)}
+    writer = FakeIndexWriter()
+    sync(open_confluence(), writer, FakeEmbedder())
+    confluence.pages["2"] = Content("Page 2", "<p>Autre chose.</p>", version=2)
+    del confluence.pages["4"]
+    site.requests.clear()
+
+    report = sync(open_confluence(), writer, FakeEmbedder())
+
+    assert (report.updated, report.removed, report.unchanged) == (("RH/Page 2",), ("RH/Page 4",), 3)
+    assert len([path for path, _ in site.requests if "cql=id" in path]) == 1
+
+
+def test_restrictions_are_inherited_and_what_is_not_known_is_for_nobody(
+    confluence, open_confluence
+):
+    confluence.pages = {
+        "1": Content("Accueil"),
+        "2": Content("Paie", groups=("hr-team", "board"), above=("1",)),
+        "3": Content("Primes", above=("1", "2")),
+        "4": Content("Direction", groups=("board",), above=("1", "2")),
+        "5": Content("Personnel", users=("712020:ada",), above=("1",)),
+        "6": Content("Inconnu", groups=("others",), above=("1",)),
+        "7": Content("Tu", tells_restrictions=False, above=("1",)),
+        "8": Content("Orphelin", above=("404",)),
+        "9": Content("Sous personnel", above=("1", "5")),
+        "10": Content("En rond", above=("10", "1")),
+        "11": Content("Tous", groups=("everybody",), above=("1",)),
+    }
+    source = open_confluence()
+
+    found = {e.path: source.fetch(e).audiences for e in source.listing().entries}
+
+    assert found == {
+        "RH/Accueil": {"everyone"},
+        "RH/Paie": {"rh", "direction"},
+        "RH/Primes": {"rh", "direction"},
+        "RH/Direction": {"direction"},
+        "RH/Personnel": set(),
+        "RH/Inconnu": set(),
+        "RH/Tu": set(),
+        "RH/Orphelin": set(),
+        "RH/Sous personnel": set(),
+        "RH/En rond": {"everyone"},
+        "RH/Tous": set(),
+    }
+
+
+def test_a_new_restriction_above_reaches_the_index_without_a_new_version(
+    confluence, open_confluence
+):
+    confluence.pages = {"1": Content("Paie"), "2": Content("Primes", above=("1",))}
+    writer = FakeIndexWriter()
+    sync(open_confluence(), writer, FakeEmbedder())
+    confluence.pages["1"].groups = ("hr-team",)
+
+    sync(open_confluence(), writer, FakeEmbedder())
+
+    assert writer.pages["c", "RH/Primes"][0].audiences == {"rh"}
+
+
+def test_labels_and_patterns_choose_pages(confluence, open_confluence):
+    confluence.pages = {
+        "1": Content("A", labels=("guide",)),
+        "2": Content("B", labels=("guide", "archive"), above=("1",)),
+        "3": Content("C", above=("1",)),
+    }
+
+    def listed(**options: object) -> list[str]:
+        return [entry.path for entry in open_confluence(**options).listing().entries]
+
+    assert listed(labels=["guide"], exclude_labels=["archive"]) == ["RH/A"]
+    assert listed(exclude=["RH/A"]) == ["RH/B", "RH/C"]
+
+
+@pytest.mark.parametrize(
+    ("login", "header"),
+    [
+        (ConfluenceLogin(SecretStr("t0k"), "ada@example.com"), basic("ada@example.com", "t0k")),
+        (ConfluenceLogin(SecretStr("t0k")), "Bearer t0k"),
+    ],
+)
+def test_tokens_of_cloud_and_data_center_let_in(confluence, open_confluence, login, header):
+    confluence.pages = {"1": Content("A")}
+    confluence.authorization = header
+
+    assert open_confluence(login=login).probe() == "RH: 1 pages"
+    with pytest.raises(SourceUnavailableError, match=r"answers 401: look at email and token_env"):
+        open_confluence().listing()
+    assert "t0k" not in repr(login)
+
+
+def test_a_site_that_is_busy_or_breaks_once_is_asked_again(confluence, open_confluence):
+    confluence.pages = {"1": Content("A")}
+    confluence.failures = [Answer(status=429, headers={"Retry-After": "0"}), Answer(status=502)]
+
+    assert len(open_confluence().listing().entries) == 1
+
+
+@pytest.mark.parametrize("failure", [Answer(status=500), Answer(b"<html>", 200)])
+def test_a_listing_that_breaks_off_deletes_nothing(confluence, open_confluence, failure):
+    confluence.pages = {str(n): Content(f"Page {n}", f"<p>La page {n}.</p>") for n in range(5)}
+    writer = FakeIndexWriter()
+    sync(open_confluence(), writer, FakeEmbedder())
+    healthy = confluence.answer
+
+    def breaking(request):
+        return failure if "cursor=4" in request.path else healthy(request)
+
+    confluence.answer = breaking  # type: ignore[method-assign]
+    report = sync(open_confluence(), writer, FakeEmbedder())
+
+    assert (report.complete, report.removed, len(writer.pages)) == (False, (), 5)
+
+
+def test_a_space_without_any_page_is_an_outage(confluence, open_confluence):
+    confluence.pages = {"1": Content("A")}
+    for ask in ("listing", "probe"):
+        with pytest.raises(SourceUnavailableError, match="'HR' has no page"):
+            getattr(open_confluence(spaces=["HR"]), ask)()
+
+
+def test_hard_titles_and_pages_deleted_meanwhile(confluence, open_confluence):
+    confluence.pages = {"1": Content('A\n<script>"&'), "2": Content('A <script>"&')}
+    source = open_confluence()
+    first, second = source.listing().entries
+    assert (first.path, second.path) == ('RH/A <script>"&', 'RH/A <script>"& (2)')
+    assert b"<h1>A &lt;script&gt;" in source.fetch(first).content
+    confluence.pages.clear()
+
+    with pytest.raises(PageParseError, match="deleted meanwhile"):
+        source.fetch(second)
