@@ -7,8 +7,10 @@ from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Self
+from zoneinfo import ZoneInfo
 
 from bot.answering.answerer import Answerer
+from bot.answering.breaker import Incidents, LoggedIncidents
 from bot.answering.explanation import Explanation, explain
 from bot.answering.extractive import ExtractiveGenerator, Generator
 from bot.answering.support import SupportCheck, SupportModel
@@ -21,7 +23,7 @@ from bot.retrieval.reranker import UnitReranker
 from bot.retrieval.retrievers import ANY_WORD_WEIGHTS, EmbeddingRetriever, KeywordRetriever
 from bot.retrieval.search import Searcher, SearchResults
 from bot.settings import BotSettings
-from bot.store import CalibrationStore, open_engine
+from bot.store import CalibrationStore, ModelUsage, migrate, open_engine
 from ingest import (
     PUBLIC,
     Audiences,
@@ -112,8 +114,12 @@ class EngineRoom:
         self.close()
 
 
-def open_engine_room(settings: BotSettings) -> EngineRoom:
+def open_engine_room(settings: BotSettings, *, incidents: Incidents | None = None) -> EngineRoom:
     """Wire answering and searching over one index and one encoder, which is what takes memory.
+
+    Args:
+        settings: Of everything.
+        incidents: Told when the model goes down, is back, or has spent its budget.
 
     Raises:
         IndexNotBuiltError: If nothing has been ingested yet.
@@ -122,7 +128,8 @@ def open_engine_room(settings: BotSettings) -> EngineRoom:
     """
     with ExitStack() as resources:
         parts = _open(settings, resources)
-        answerer, searcher = _answerer(settings, parts), _searcher(parts)
+        answerer = _answerer(settings, parts, _model(settings, resources, incidents))
+        searcher = _searcher(parts)
         return EngineRoom(parts, answerer, searcher, resources.pop_all())
 
 
@@ -130,7 +137,8 @@ def build_answerer(settings: BotSettings) -> Answerer:
     """Wire what answers questions on the index of these settings (raises as the engine room)."""
     with ExitStack() as resources:
         parts = _open(settings, resources)
-        return _answerer(settings, parts, resources.pop_all())
+        model = _model(settings, resources)
+        return _answerer(settings, parts, model, resources.pop_all())
 
 
 def build_searcher(settings: BotSettings) -> Searcher:
@@ -139,9 +147,13 @@ def build_searcher(settings: BotSettings) -> Searcher:
         return _searcher(_open(settings, resources), resources.pop_all())
 
 
-def _answerer(settings: BotSettings, parts: _Parts, resources: ExitStack | None = None) -> Answerer:
+def _answerer(
+    settings: BotSettings,
+    parts: _Parts,
+    model: Generator | None,
+    resources: ExitStack | None = None,
+) -> Answerer:
     quotes = ExtractiveGenerator(max_words=settings.answer_max_words)
-    model = _model(settings)
     return Answerer(
         parts.hybrid,
         model or quotes,
@@ -179,13 +191,26 @@ def _searcher(parts: _Parts, resources: ExitStack | None = None) -> Searcher:
     )
 
 
-def _model(settings: BotSettings) -> Generator | None:
+def _model(
+    settings: BotSettings, resources: ExitStack, incidents: Incidents | None = None
+) -> Generator | None:
     if not settings.answer_model:
         return None
     # Imported on demand: without a model nothing needs the openai package.
     from bot.answering.llm import open_model_generator
 
-    return open_model_generator(settings)
+    engine = open_engine(settings.database_url)
+    resources.callback(engine.dispose)
+    migrate(engine)
+    incidents = incidents or LoggedIncidents()
+    meter = ModelUsage(
+        engine,
+        settings.answer_model,
+        daily_tokens=settings.model_daily_tokens,
+        zone=ZoneInfo(settings.timezone),
+        incidents=incidents,
+    )
+    return open_model_generator(settings, meter=meter, incidents=incidents)
 
 
 def _open(settings: BotSettings, resources: ExitStack) -> _Parts:

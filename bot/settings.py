@@ -21,6 +21,12 @@ class BotSettings(IngestSettings):
     answer_max_tokens: int = Field(
         1_500, ge=100, description="Tokens of one reply of the model, its thinking included."
     )
+    model_daily_tokens: int = Field(
+        0,
+        ge=0,
+        description="Tokens the model may cost in a day of TIMEZONE; past them answers are quoted"
+        " until the next day. 0: no limit.",
+    )
     answer_max_words: int = Field(100, ge=20, le=400, description="Length of an answer, in words.")
     fusion: str = Field(
         "score",

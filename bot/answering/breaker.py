@@ -23,7 +23,7 @@ LONGEST_PAUSE_S = 600.0
 
 
 class Incidents(Protocol):
-    """Told once when the model goes down, and once when it is back."""
+    """Told once when the model goes down, once when it is back, once a day of a spent budget."""
 
     def model_down(self, reason: str) -> None:
         """Hear that the model is not asked for a while; `reason` is for an operator."""
@@ -31,6 +31,10 @@ class Incidents(Protocol):
 
     def model_back(self, down_s: float) -> None:
         """Hear that it answers again, after so many seconds."""
+        ...
+
+    def budget_spent(self, tokens: int) -> None:
+        """Hear that the budget of the day, so many tokens, is spent."""
         ...
 
 
@@ -44,6 +48,10 @@ class LoggedIncidents:
     def model_back(self, down_s: float) -> None:
         """Log it."""
         logger.info("the model is back", extra={"down_s": round(down_s)})
+
+    def budget_spent(self, tokens: int) -> None:
+        """Log it as a warning."""
+        logger.warning("the model's budget of the day is spent", extra={"tokens": tokens})
 
 
 @dataclass(frozen=True, slots=True)

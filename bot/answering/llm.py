@@ -12,10 +12,12 @@ from typing import Any, cast
 import openai
 from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
+from bot.answering.breaker import CircuitBreaker, Incidents
 from bot.answering.dialect import Dialect
-from bot.answering.packing import Evidence, PackingLimits, pack_context
+from bot.answering.packing import CHARS_PER_TOKEN, Evidence, PackingLimits, pack_context
 from bot.answering.prompt import REPLY_SCHEMA, build_messages, correction, objections
 from bot.answering.replies import Reply, UnusableReply, parse_reply
+from bot.answering.usage import RunMeter, TokenMeter, TokenUsage
 from bot.errors import AnswerUnavailable
 from bot.grounding.verifier import RejectedClaim
 from bot.records import Draft, DraftClaim, Passage
@@ -39,6 +41,10 @@ class Completion:
     truncated: bool
 
 
+_LASTING = (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError)
+"""Failures that do not mend themselves: a wrong key, a wrong name."""
+
+
 class ChatEndpoint:
     """Asks one model of one endpoint. Safe to share between threads.
 
@@ -46,15 +52,26 @@ class ChatEndpoint:
     token limit) is found by trying, and remembered for every later request.
     """
 
-    def __init__(self, client: openai.OpenAI, model: str) -> None:
+    def __init__(
+        self,
+        client: openai.OpenAI,
+        model: str,
+        *,
+        breaker: CircuitBreaker | None = None,
+        meter: TokenMeter | None = None,
+    ) -> None:
         """Wire an endpoint.
 
         Args:
             client: Holds the address, the key, the time-out and the retries on 408/409/429/5xx.
             model: Name the endpoint knows.
+            breaker: Keeps questions from waiting for an endpoint that is down.
+            meter: Counts tokens, and may refuse to spend more.
         """
         self._client = client
         self.model = model
+        self._breaker = breaker or CircuitBreaker()
+        self._meter = meter or RunMeter()
         self._dialect = Dialect()
         self._lock = threading.Lock()
 
@@ -75,6 +92,40 @@ class ChatEndpoint:
         Raises:
             AnswerUnavailable: If there is no reply, naming what an operator should look at.
         """
+        refusal = self._meter.refusal() or self._breaker.refusal()
+        if refusal is not None:
+            raise AnswerUnavailable(refusal)
+        try:
+            completion = self._create(messages, max_tokens=max_tokens, schema=schema)
+        except openai.OpenAIError as error:
+            reason = _words(self.model, error)
+            if isinstance(error, (openai.BadRequestError, openai.UnprocessableEntityError)):
+                self._breaker.gave_up()  # it is up, and refuses this request
+            else:
+                self._breaker.failed(reason, lasting=isinstance(error, _LASTING))
+            raise AnswerUnavailable(reason) from error
+        except ValueError as error:  # the client lets a body that is not JSON through as this
+            reason = (
+                f"the endpoint of the model {self.model} did not answer in JSON:"
+                " check OPENAI_BASE_URL"
+            )
+            self._breaker.failed(reason, lasting=True)
+            raise AnswerUnavailable(reason) from error
+        except BaseException:
+            self._breaker.gave_up()
+            raise
+        self._breaker.worked()
+        self._meter.count(_usage(completion, messages))
+        return _completion(completion, self.model)
+
+    def _create(
+        self,
+        messages: Sequence[dict[str, str]],
+        *,
+        max_tokens: int,
+        schema: dict[str, object] | None,
+    ) -> ChatCompletion:
+        """Ask in the plainest words that the endpoint has wanted so far, and learn."""
         while True:
             dialect = self._dialect
             options = dialect.options(max_tokens=max_tokens, schema=schema)
@@ -84,16 +135,9 @@ class ChatEndpoint:
                 )
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if not self._learn(dialect, error):
-                    raise AnswerUnavailable(_words(self.model, error)) from error
-            except openai.OpenAIError as error:
-                raise AnswerUnavailable(_words(self.model, error)) from error
-            except ValueError as error:  # the client lets a body that is not JSON through as this
-                raise AnswerUnavailable(
-                    f"the endpoint of the model {self.model} did not answer in JSON:"
-                    " check OPENAI_BASE_URL"
-                ) from error
+                    raise
             else:
-                return _completion(cast(ChatCompletion, completion), self.model)
+                return cast(ChatCompletion, completion)
 
     def _learn(self, refused: Dialect, error: openai.APIStatusError) -> bool:
         """Speak more plainly from now on; False when there is nothing less to ask for."""
@@ -122,6 +166,8 @@ class ModelGenerator:
         max_tokens: int = 800,
         attempts: int = 2,
         limits: PackingLimits | None = None,
+        breaker: CircuitBreaker | None = None,
+        meter: TokenMeter | None = None,
     ) -> None:
         """Wire a generator.
 
@@ -132,8 +178,10 @@ class ModelGenerator:
                 twice as many.
             attempts: Replies asked for before an unusable one is an outage, at least 1.
             limits: How much the model reads.
+            breaker: See `ChatEndpoint`.
+            meter: See `ChatEndpoint`.
         """
-        self._endpoint = ChatEndpoint(client, model)
+        self._endpoint = ChatEndpoint(client, model, breaker=breaker, meter=meter)
         self._max_tokens = max_tokens
         self._attempts = attempts
         self._limits = limits or PackingLimits()
@@ -182,8 +230,18 @@ class ModelGenerator:
         raise AnswerUnavailable(f"the model {self.name} gave no usable reply: {problem}")
 
 
-def open_model_generator(settings: BotSettings) -> ModelGenerator | None:
+def open_model_generator(
+    settings: BotSettings,
+    *,
+    meter: TokenMeter | None = None,
+    incidents: Incidents | None = None,
+) -> ModelGenerator | None:
     """Wire the model of the settings; None when ANSWER_MODEL is empty.
+
+    Args:
+        settings: Of everything.
+        meter: Counts what the model costs.
+        incidents: Told when the model goes down, and when it is back.
 
     Raises:
         ConfigurationError: If there is a model, but neither a key nor an address to ask it at.
@@ -191,7 +249,11 @@ def open_model_generator(settings: BotSettings) -> ModelGenerator | None:
     if not settings.answer_model:
         return None
     return ModelGenerator(
-        _client(settings), settings.answer_model, max_tokens=settings.answer_max_tokens
+        _client(settings),
+        settings.answer_model,
+        max_tokens=settings.answer_max_tokens,
+        breaker=CircuitBreaker(incidents),
+        meter=meter,
     )
 
 
@@ -244,6 +306,16 @@ def _completion(completion: ChatCompletion, model: str) -> Completion:
     if choice.message.refusal or choice.finish_reason == "content_filter":
         raise AnswerUnavailable(f"the model {model} refused to answer")
     return Completion(_text(choice.message), truncated=choice.finish_reason == "length")
+
+
+def _usage(completion: ChatCompletion, messages: Sequence[dict[str, str]]) -> TokenUsage:
+    """Return the tokens of a request, estimated where the server does not tell."""
+    told = completion.usage
+    if told is not None:
+        return TokenUsage(1, told.prompt_tokens or 0, told.completion_tokens or 0)
+    read = sum(len(message["content"]) for message in messages)
+    written = sum(len(_text(choice.message)) for choice in completion.choices or ())
+    return TokenUsage(1, round(read / CHARS_PER_TOKEN), round(written / CHARS_PER_TOKEN))
 
 
 def _text(message: ChatCompletionMessage) -> str:

@@ -17,6 +17,7 @@ from bot.store.jobs import (
     Stage,
 )
 from bot.store.migrate import migrate
+from bot.store.model_usage import ModelUsage
 from bot.store.muted_threads import MutedThreads
 from bot.store.private_answers import PrivateAnswer, PrivateAnswers
 from bot.store.questions import LoggedPassage, LoggedQuestion, QuestionLog, logged_passages
@@ -40,6 +41,7 @@ __all__ = [
     "JobStore",
     "LoggedPassage",
     "LoggedQuestion",
+    "ModelUsage",
     "MutedThreads",
     "NewJob",
     "OwnPost",

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, Engine, insert, select, update
 
+from bot.answering.breaker import Incidents
 from bot.answering.usage import TokenUsage
 from bot.errors import JobStoreError
 from bot.store.tables import model_usage
@@ -27,7 +28,7 @@ class ModelUsage:
         model: Whose tokens these are.
         daily_tokens: Budget of a day; 0 is none.
         zone: Where a day begins.
-        budget_spent: Told once a day, when the budget is.
+        incidents: Told once a day, when the budget is spent.
         now: Clock, with a time zone.
     """
 
@@ -38,14 +39,14 @@ class ModelUsage:
         *,
         daily_tokens: int,
         zone: ZoneInfo,
-        budget_spent: Callable[[], None] = lambda: None,
+        incidents: Incidents,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._engine = engine
         self._model = model
         self._daily_tokens = daily_tokens
         self._zone = zone
-        self._budget_spent = budget_spent
+        self._incidents = incidents
         self._now = now
         self._lock = threading.Lock()
         self._unwritten: dict[date, TokenUsage] = {}
@@ -65,8 +66,7 @@ class ModelUsage:
         with self._lock:
             first, self._told = self._told != today, today
         if first:
-            logger.warning("the model's budget of the day is spent", extra={"tokens": spent})
-            self._budget_spent()
+            self._incidents.budget_spent(self._daily_tokens)
         return f"the {self._daily_tokens} tokens of today's budget are spent"
 
     def count(self, usage: TokenUsage) -> None:

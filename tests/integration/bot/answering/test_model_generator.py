@@ -11,7 +11,9 @@ from typing import Any
 import openai
 import pytest
 
+from bot.answering.breaker import CircuitBreaker
 from bot.answering.llm import ModelGenerator, check_endpoint
+from bot.answering.usage import RunMeter
 from bot.errors import AnswerUnavailable
 from bot.grounding.verifier import RejectedClaim, verify
 from bot.records import DraftClaim, Passage, Question
@@ -243,3 +245,65 @@ def test_an_endpoint_that_is_not_there_is_an_outage():
     client = openai.OpenAI(api_key="k", base_url="http://127.0.0.1:9/v1", max_retries=0)
     with pytest.raises(AnswerUnavailable, match="OPENAI_BASE_URL"):
         ModelGenerator(client, "m").draft(QUERY, [PASSAGE])
+
+
+def test_an_endpoint_that_is_down_is_left_alone_and_asked_again_after_a_pause():
+    moment = [0.0]
+    breaker = CircuitBreaker(failures_to_open=2, first_pause_s=30, now=lambda: moment[0])
+    down, up = Scripted(503, {"error": {"message": "down"}}), Scripted(200, completion(reply()))
+    with scripted_server(down) as server:
+        client = openai.OpenAI(api_key="sk-secret", base_url=server.url, max_retries=0)
+        model = ModelGenerator(client, "m", breaker=breaker)
+        for _ in range(4):
+            with pytest.raises(AnswerUnavailable, match="503"):
+                model.draft(QUERY, [PASSAGE])
+        assert len(server.requests) == 2
+        server.script[:] = [up]
+        moment[0] = 30.0
+        assert model.draft(QUERY, [PASSAGE]).claims == ()
+        assert model.draft(QUERY, [PASSAGE]).claims == ()
+    assert len(server.requests) == 4
+
+
+def test_a_wrong_key_is_not_tried_at_every_question():
+    refused = Scripted(401, {"error": {"message": "no such key"}})
+    with scripted_server(refused) as server:
+        model = generator(server)
+        for _ in range(3):
+            with pytest.raises(AnswerUnavailable, match="key"):
+                model.draft(QUERY, [PASSAGE])
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "counted"),
+    [
+        ({"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150}, (1, 120, 30)),
+        (None, None),
+    ],
+    ids=["told by the server", "estimated"],
+)
+def test_tokens_are_counted(told, counted):
+    body = completion(reply()) | ({"usage": told} if told else {})
+    meter = RunMeter()
+    with scripted_server(Scripted(200, body)) as server:
+        client = openai.OpenAI(api_key="sk-secret", base_url=server.url, max_retries=0)
+        ModelGenerator(client, "m", meter=meter).draft(QUERY, [PASSAGE])
+    usage = meter.usage
+    if counted:
+        assert (usage.requests, usage.prompt, usage.completion) == counted
+    else:
+        assert usage.requests == 1
+        assert usage.prompt > usage.completion > 0
+
+
+def test_a_spent_budget_asks_nothing():
+    class Spent(RunMeter):
+        def refusal(self) -> str | None:
+            return "the budget is spent"
+
+    with scripted_server(Scripted(200, completion(reply()))) as server:
+        client = openai.OpenAI(api_key="sk-secret", base_url=server.url, max_retries=0)
+        with pytest.raises(AnswerUnavailable, match="budget"):
+            ModelGenerator(client, "m", meter=Spent()).draft(QUERY, [PASSAGE])
+    assert server.requests == []
