@@ -21,6 +21,8 @@ from bot.errors import (
     DeliveryUncertain,
     JobStoreError,
     SlackDeliveryError,
+    VaultError,
+    WorkspaceUnavailable,
 )
 from bot.records import GroundedAnswer, Outcome, Question
 from bot.slack.audiences import Readers
@@ -59,6 +61,8 @@ FORGET_AFTER_S = 30 * 86_400.0
 """Ended jobs keep ids only, to recognise late repetitions; then they go."""
 FIRST_RETRY_S = 1.0
 LONGEST_RETRY_S = 300.0
+CLOSED_S = 5.0
+"""How long jobs of a workspace wait in which we cannot act now."""
 WATCH_EVERY_S = 1.0
 """How often the queue is looked at for what became due by itself: retries, and jobs of processes
 that died."""
@@ -237,6 +241,12 @@ class Workers:
                     await step(job)
             except JobStoreError as error:
                 log.warning("%s; its lease will run out", error, extra={"job_id": job.job_id})
+            except (VaultError, WorkspaceUnavailable) as error:
+                # Nothing was tried yet, so it is no attempt.
+                log.error("%s; trying again", error, extra={"job_id": job.job_id})
+                await self._unless_down(
+                    self._store.hand_back, job.job_id, delay_s=CLOSED_S, counted=False
+                )
             except Exception as error:  # noqa: BLE001 - the rim of a job: one must not end the rest
                 # The message of an unknown error may quote what was asked; its traceback does not.
                 where = "".join(traceback.format_tb(error.__traceback__))

@@ -13,6 +13,9 @@ from bot.slack.installations import Installations
 
 log = logging.getLogger(__name__)
 
+LATE_S = 120.0
+"""After this long no answer that was under way writes anything more."""
+
 
 class Uninstalling:
     """Listens for the end of installations.
@@ -28,14 +31,11 @@ class Uninstalling:
     def register(self, app: AsyncApp) -> None:
         """Listen; acknowledged once everything is gone, so that a failure comes again."""
 
-        @app.event("tokens_revoked")
-        async def tokens_revoked(body: dict[str, Any]) -> None:
-            if body["event"].get("tokens", {}).get("bot"):
-                await self._remove(body)
+        async def revoked(body: dict[str, Any]) -> bool:
+            return bool(body["event"].get("tokens", {}).get("bot"))
 
-        @app.event("app_uninstalled")
-        async def app_uninstalled(body: dict[str, Any]) -> None:
-            await self._remove(body)
+        app.event("tokens_revoked", matchers=[revoked])(ack=self._remove, lazy=[self._remove_late])
+        app.event("app_uninstalled")(ack=self._remove, lazy=[self._remove_late])
 
     async def _remove(self, body: dict[str, Any]) -> None:
         team_id = body["team_id"]
@@ -46,3 +46,9 @@ class Uninstalling:
         await self._installations.remove(team_id)
         await asyncio.to_thread(self._forget, team_id)
         log.info("uninstalled: everything of the workspace is deleted", extra={"team_id": team_id})
+
+    async def _remove_late(self, body: dict[str, Any]) -> None:
+        """Delete what was written by work that was under way."""
+        await asyncio.sleep(LATE_S)
+        if await self._installations.installed_at(body["team_id"]) is None:
+            await asyncio.to_thread(self._forget, body["team_id"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -380,6 +381,53 @@ async def test_while_slack_is_down_a_token_serves_to_its_end_and_then_not_at_all
         fault.times = 0
         await sandbox.wait_for_reply(asked, timeout_s=20)
     assert len(sandbox.replies(asked)) == 1
+
+
+async def test_an_answer_waits_while_its_workspace_cannot_be_acted_in(
+    sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    first = teams(sandbox)[0]
+    async with serving(sandbox, engine, tmp_path) as served:
+        await served.install(first.team_id)
+        sandbox.fault("chat.postMessage", "ratelimited", seconds=2)
+        asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        await sandbox.wait_for_call("chat.postMessage")
+        fault = sandbox.fault("oauth.v2.access", "server_error", times=None)
+        ends_in(tmp_path, -1)
+        await sandbox.wait_until(lambda: fault.hits or None)
+        fault.times = 0
+        reply = await sandbox.wait_for_reply(asked, timeout_s=20)
+        await asyncio.sleep(0.5)
+    assert sandbox.replies(asked) == [reply]
+    assert "Deux jours" in reply.text
+
+
+async def test_what_was_under_way_when_a_workspace_left_is_deleted_too(
+    sandbox: Sandbox, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.slack.uninstalling.LATE_S", 1.0)
+    first = teams(sandbox)[0]
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(question: Question, audiences: Audiences) -> Outcome:
+        begun.set()
+        go_on.wait(10)
+        return knows_remote_work(question, audiences)
+
+    async with serving(sandbox, engine, tmp_path, answer=slow) as served:
+        await served.install(first.team_id)
+        sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        await asyncio.to_thread(begun.wait, 10)
+        sandbox.uninstall()
+        await sandbox.settled()
+        go_on.set()
+        async with asyncio.timeout(5):
+            while "bot_questions" not in rows_of(tmp_path, first.team_id):
+                await asyncio.sleep(0.02)
+        async with asyncio.timeout(5):
+            while rows_of(tmp_path, first.team_id):
+                await asyncio.sleep(0.1)
+    assert sandbox.calls("chat.postMessage") == []
 
 
 async def test_questions_of_a_workspace_that_has_gone_are_dropped(
