@@ -41,6 +41,7 @@ from bot.slack.connection import Connection, connect
 from bot.slack.delivery import SlackDelivery
 from bot.slack.explain import Explaining
 from bot.slack.feedback import FeedbackListener
+from bot.slack.feedback_writer import FeedbackWriter
 from bot.slack.home import Home
 from bot.slack.home_admin import HomeAdmin
 from bot.slack.house_rules import HouseRules
@@ -264,8 +265,9 @@ class SlackApp:
             poster,
             channel_id=rules.owners_channel,
         )
+        writer = FeedbackWriter(stores.feedback)
         self._feedback = FeedbackListener(
-            stores.feedback,
+            writer,
             poster,
             self._people,
             stores.questions,
@@ -281,7 +283,7 @@ class SlackApp:
             asking=self._asking,
             client=self._client,
             statistics=stores.statistics,
-            feedback=stores.feedback,
+            feedback=writer,
             maintenance=maintenance,
             admin=HomeAdmin(
                 client=poster,

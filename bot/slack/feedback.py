@@ -16,13 +16,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import JobStoreError
 from bot.slack.feedback_row import FEEDBACK, verdict_in
+from bot.slack.feedback_writer import FeedbackWriter
 from bot.slack.mrkdwn import clean
 from bot.slack.next_steps import HumanRequest, with_ask_button
 from bot.slack.people import People
 from bot.slack.rendering import Block, Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
-from bot.store import Feedback, FeedbackStore, QuestionLog, Reason, Verdict
+from bot.store import Feedback, QuestionLog, Reason, Verdict
 
 log = logging.getLogger(__name__)
 
@@ -44,14 +45,14 @@ class FeedbackListener:
 
     def __init__(
         self,
-        store: FeedbackStore,
+        writer: FeedbackWriter,
         client: AsyncWebClient,
         people: People,
         questions: QuestionLog,
         *,
         humans: bool,
     ) -> None:
-        self._store = store
+        self._writer = writer
         self._questions = questions
         self._humans = humans
         self._client = client
@@ -71,42 +72,22 @@ class FeedbackListener:
         given = Feedback(question_id, body["team"]["id"], body["user"]["id"], verdict)
         address = ReplyAddress.of(body)
         words = await self._people.words(given.user_id)
-        # The modal first: the right to open it ends after three seconds.
+        # Both at once: the right to open the modal ends after three seconds.
+        writing = self._writer.write(given)
         asked = verdict is Verdict.DOWN and await self._ask_why(body, question_id, address, words)
-        await self._keep(given, address, words, thanks=not asked)
+        if not await writing:
+            await address.show(render_notice(words.feedback_lost))
+        elif not asked:
+            await address.show(await self._thanks(given, words))
 
     async def _detailed(self, body: dict[str, Any]) -> None:
-        view = body["view"]
-        about = json.loads(view["private_metadata"])
-        values = view["state"]["values"]
-        chosen = values.get(REASONS, {}).get(REASONS, {}).get("selected_options") or []
-        comment = values.get(COMMENT, {}).get(COMMENT, {}).get("value") or ""
-        given = Feedback(
-            about["question_id"],
-            body["team"]["id"],
-            body["user"]["id"],
-            Verdict.DOWN,
-            tuple(Reason(option["value"]) for option in chosen),
-            clean(comment).strip()[:COMMENT_LIMIT],
-        )
+        about, given = json.loads(body["view"]["private_metadata"]), details_in(body)
         address = ReplyAddress(about["response_url"], about["thread_ts"])
         words = await self._people.words(given.user_id)
-        await self._keep(given, address, words, thanks=True)
-
-    async def _keep(
-        self, given: Feedback, address: ReplyAddress, words: Words, *, thanks: bool
-    ) -> None:
-        try:
-            await asyncio.to_thread(self._store.give, given)
-        except JobStoreError as error:
-            log.error("feedback was lost: %s", error)
-            await address.show(render_notice(words.feedback_lost))
-            return
-        log.info(
-            "feedback", extra={"question_id": given.question_id, "verdict": given.verdict.value}
-        )
-        if thanks:
+        if await self._writer.write(given):
             await address.show(await self._thanks(given, words))
+        else:
+            await address.show(render_notice(words.feedback_lost))
 
     async def _thanks(self, given: Feedback, words: Words) -> Message:
         """Return thanks, with somebody to ask where the answer was no help."""
@@ -135,14 +116,33 @@ class FeedbackListener:
             "thread_ts": address.thread_ts,
         }
         try:
-            await self._client.views_open(trigger_id=body["trigger_id"], view=_modal(about, words))
+            await self._client.views_open(
+                trigger_id=body["trigger_id"], view=details_modal(about, words)
+            )
         except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
             log.warning("the feedback modal was not opened: %s", type(error).__name__)
             return False
         return True
 
 
-def _modal(about: dict[str, Any], words: Words) -> Block:
+def details_in(body: dict[str, Any]) -> Feedback:
+    """Return what somebody said in a modal that asks what is wrong."""
+    view = body["view"]
+    values = view["state"]["values"]
+    chosen = values.get(REASONS, {}).get(REASONS, {}).get("selected_options") or []
+    comment = values.get(COMMENT, {}).get(COMMENT, {}).get("value") or ""
+    return Feedback(
+        json.loads(view["private_metadata"])["question_id"],
+        body["team"]["id"],
+        body["user"]["id"],
+        Verdict.DOWN,
+        tuple(Reason(option["value"]) for option in chosen),
+        clean(comment).strip()[:COMMENT_LIMIT],
+    )
+
+
+def details_modal(about: dict[str, Any], words: Words, callback_id: str = DETAILS) -> Block:
+    """Return the modal that asks what is wrong; `about` comes back with what is said."""
     labels = {
         Reason.WRONG: words.reason_wrong,
         Reason.OUTDATED: words.reason_outdated,
@@ -152,7 +152,7 @@ def _modal(about: dict[str, Any], words: Words) -> Block:
     options = [{"text": _plain(label), "value": reason.value} for reason, label in labels.items()]
     return {
         "type": "modal",
-        "callback_id": DETAILS,
+        "callback_id": callback_id,
         "private_metadata": json.dumps(about),
         "title": _plain(words.feedback_title),
         "submit": _plain(words.send),

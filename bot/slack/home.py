@@ -22,7 +22,9 @@ from bot.records import Question, collapse
 from bot.slack.admission import Admission
 from bot.slack.asking import Asker, PrivateAsking
 from bot.slack.audiences import Readers
+from bot.slack.feedback import details_in, details_modal
 from bot.slack.feedback_row import verdict_in
+from bot.slack.feedback_writer import FeedbackWriter
 from bot.slack.hits import render_hits
 from bot.slack.home_admin import HomeAdmin
 from bot.slack.home_modals import THUMB, message_modal, notice_modal, waiting_modal, with_thanks
@@ -42,7 +44,7 @@ from bot.slack.people import People
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import Block, Message, render_notice
 from bot.slack.wording import Words
-from bot.store import Feedback, FeedbackStore, PageUse, RecentQuestion, Statistics
+from bot.store import Feedback, PageUse, RecentQuestion, Statistics, Verdict
 from ingest import PUBLIC, HandbookError, SourceStatus
 
 log = logging.getLogger(__name__)
@@ -56,6 +58,8 @@ KEEP_USES_S = 600.0
 """How old the count of citations and thumbs may be: it reads a month of the question log."""
 PAGES_LOOKED_UP = 20
 """Of the most useful ones: some are not for everybody, and some are gone."""
+
+DETAILS = "home_feedback_details"
 
 _LOST = (SlackApiError, aiohttp.ClientError, TimeoutError, OSError)
 _ASKED = re.compile(f"^(?:{ASK}(?:_button)?|{AGAIN})$")
@@ -119,7 +123,7 @@ class Home:
         handbook: Handbook,
         asking: PrivateAsking,
         statistics: Statistics,
-        feedback: FeedbackStore,
+        feedback: FeedbackWriter,
         maintenance: Maintenance,
         admin: HomeAdmin,
         people: People,
@@ -159,6 +163,7 @@ class Home:
         app.action(_ASKED)(ack=acknowledge, lazy=[self._asked])
         app.action(_SEARCHED)(ack=acknowledge, lazy=[self._searched])
         app.action(_THUMBED)(ack=acknowledge, lazy=[self._thumbed])
+        app.view(DETAILS)(ack=acknowledge, lazy=[self._detailed])
         self._admin.register(app, self._refreshed)
 
     async def publish(self, tab: HomeTab, *, note: str = "") -> None:
@@ -347,13 +352,18 @@ class Home:
         given = Feedback(question_id, body["team"]["id"], body["user"]["id"], verdict)
         words = await self._people.words(given.user_id)
         view = body["view"]
-        try:
-            await asyncio.to_thread(self._feedback.give, given)
-            thanks = with_thanks(view, words.feedback_thanks)
-        except JobStoreError as error:
-            log.error("feedback was lost: %s", error)
-            thanks = with_thanks(view, words.feedback_lost)
-        await _unless_lost(self._client.views_update(view_id=view["id"], view=thanks))
+        writing = self._feedback.write(given)
+        if verdict is Verdict.DOWN:
+            # On top of the answer, and at once: the right to do so ends after three seconds.
+            asking = details_modal({"question_id": question_id}, words, DETAILS)
+            await _unless_lost(self._client.views_push(trigger_id=body["trigger_id"], view=asking))
+        kept = await writing
+        said = with_thanks(view, words.feedback_thanks if kept else words.feedback_lost)
+        await _unless_lost(self._client.views_update(view_id=view["id"], view=said))
+
+    async def _detailed(self, body: dict[str, Any]) -> None:
+        # Below stands the answer, already with thanks.
+        await self._feedback.write(details_in(body))
 
 
 async def _unless_lost(call: Any) -> Any:

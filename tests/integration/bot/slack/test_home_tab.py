@@ -272,6 +272,36 @@ async def test_the_favourites_are_pages_that_everybody_may_read(
     assert "Chefs" not in texts(home)
 
 
+async def test_a_thumb_down_asks_why_on_top_of_the_answer(sandbox: Sandbox, folder: Path) -> None:
+    async with running(sandbox, folder):
+        answered = await ask(sandbox, "james", "le télétravail ?")
+        sandbox.click_in_view("james", "home_thumb_down")
+        asking = await modal(sandbox, "james", lambda text: ENGLISH.feedback_reasons in text)
+        reason = {"text": {"type": "plain_text", "text": "…"}, "value": "outdated"}
+        sandbox.submit(
+            "james",
+            {
+                "reasons": {"reasons": {"type": "checkboxes", "selected_options": [reason]}},
+                "comment": {"comment": {"type": "plain_text_input", "value": "C'est trois."}},
+            },
+        )
+        below = await modal(sandbox, "james", lambda text: ENGLISH.feedback_thanks in text)
+        engine = open_engine(settings_in(folder).database_url)
+
+        def details() -> dict[str, Any] | None:
+            [given] = FeedbackStore(engine).export()
+            return given if given["comment"] else None
+
+        given = await sandbox.wait_until(details)
+        engine.dispose()
+
+    assert asking.previous_view_id == answered.view_id
+    assert below.view_id == answered.view_id
+    assert "Deux jours" in texts(below)
+    assert (given["verdict"], given["reasons"]) == ("down", ["outdated"])
+    assert given["question"] == "le télétravail ?"
+
+
 async def test_home_tells_how_fresh_the_handbook_is_and_hides_restricted_sources(
     sandbox: Sandbox, folder: Path
 ) -> None:
