@@ -36,9 +36,9 @@ async def _address(folder: Path) -> AsyncIterator[str]:
     settings = environment(folder)
     subprocess.run([sys.executable, "-m", "bot", "ingest"], env=settings, cwd=ROOT, check=True)
     async with SandboxServer() as sandbox:
-        furnish(sandbox)
+        served = settings | sandbox.environment | {"OWNERS_CHANNEL": furnish(sandbox)}
         explainer = Explainer(settings, ROOT)
-        async with ServingApp(settings | sandbox.environment, ROOT, folder / "app.log") as app:
+        async with ServingApp(served, ROOT, folder / "app.log") as app:
             await sandbox.wait_for_connection(CONNECTED_S)
             beside = Beside(FolderPages(URL_PREFIX, PAGES), app, explainer)
             async with PageServer(sandbox, beside) as page:

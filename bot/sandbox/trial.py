@@ -96,14 +96,32 @@ def try_folder(
     return run(trial, until_stopped)
 
 
+OF_A_REAL_WORKSPACE = (
+    "ADMIN_USERS",
+    "ADMIN_USER_GROUPS",
+    "ALLOWED_WORKSPACES",
+    "HTTP_PORT",
+    "OWNERS_CHANNEL",
+    "SLACK_CLIENT_ID",
+    "SLACK_CLIENT_SECRET",
+)
+"""Settings that mean nothing here, and would name people and channels that do not exist."""
+
+
 def own_settings(database: Path, config: Path) -> dict[str, str]:
     """Return a copy of the environment with an index of its own and no schedule."""
-    return dict(os.environ) | {
-        "DATABASE_URL": f"sqlite:///{database.resolve()}",
-        "HANDBOOK_CONFIG": str(config.resolve()),
-        "REINDEX_CRON": "",
-        "PYTHONUNBUFFERED": "1",
-    }
+    # Empty, not absent: what stands in a .env file must not count either.
+    return (
+        dict(os.environ)
+        | dict.fromkeys(OF_A_REAL_WORKSPACE, "")
+        | {
+            "SLACK_MODE": "socket",
+            "DATABASE_URL": f"sqlite:///{database.resolve()}",
+            "HANDBOOK_CONFIG": str(config.resolve()),
+            "REINDEX_CRON": "",
+            "PYTHONUNBUFFERED": "1",
+        }
+    )
 
 
 def _config(pages: Path) -> str:
@@ -168,16 +186,19 @@ async def running(trial: Trial, console: Console) -> AsyncIterator[tuple[Sandbox
             model = await stack.enter_async_context(ModelProxy(trial.model_url))
             settings["OPENAI_BASE_URL"] = model.base_url
         sandbox = await stack.enter_async_context(SandboxServer())
-        furnish(sandbox)
-        settings |= sandbox.environment
+        settings |= sandbox.environment | {"OWNERS_CHANNEL": furnish(sandbox)}
         app = await stack.enter_async_context(ServingApp(settings, trial.folder, trial.log))
         await _connected(sandbox, app, trial, console)
         explainer = Explainer(trial.environment, trial.folder)
         yield sandbox, Beside(FolderPages(URL_PREFIX, trial.pages), app, explainer, model)
 
 
-def furnish(sandbox: Sandbox) -> None:
-    """Add the people and the channel that show what differs between people."""
+def furnish(sandbox: Sandbox) -> str:
+    """Add the people and the channels that show what differs between people.
+
+    Returns:
+        Id of the channel where humans answer what the handbook does not.
+    """
     sandbox.add_user(
         "priya", real_name="Priya Shah", role="admin", locale="en-US", tz="Europe/London"
     )
@@ -185,6 +206,7 @@ def furnish(sandbox: Sandbox) -> None:
     general = sandbox.workspace().channel("general")
     general.members += [sandbox.workspace().user(name).user_id for name in ("priya", "lea")]
     sandbox.add_channel("projet-halvenne", members=["camille", "james", "amina"], with_bot=False)
+    return sandbox.add_channel("questions-du-guide", members=["amina", "priya"]).channel_id
 
 
 async def _connected(sandbox: Sandbox, app: ServingApp, trial: Trial, console: Console) -> None:

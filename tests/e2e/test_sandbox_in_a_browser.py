@@ -46,8 +46,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         settings = environment(folder) | {"EMBEDDING_MODEL": "none"}
         subprocess.run([sys.executable, "-m", "bot", "ingest"], env=settings, cwd=ROOT, check=True)
         async with SandboxServer() as sandbox:
-            furnish(sandbox)
-            served = settings | sandbox.environment
+            served = settings | sandbox.environment | {"OWNERS_CHANNEL": furnish(sandbox)}
             async with ServingApp(served, ROOT, folder / "app.log") as app:
                 await sandbox.wait_for_connection(CONNECTED_S)
                 beside = Beside(FolderPages(URL_PREFIX, PAGES), app, Explainer(settings, ROOT))
@@ -146,13 +145,38 @@ async def test_only_admins_can_read_the_handbook_again(world: World):
 
 async def test_each_person_sees_slack_in_their_language_and_their_place(world: World):
     async with opened(world.browser, world.address) as page:
-        assert await page.locator("html").get_attribute("lang") == "fr"
         await page.get_by_role("button", name="projet-halvenne").click()
+        assert await page.locator("html").get_attribute("lang") == "fr"
         await page.get_by_text("Manuel n’est pas dans ce canal").wait_for()
         await become(page, "Priya Shah")
         await page.get_by_role("heading", name="Channels").wait_for()
         assert await page.get_by_role("button", name="projet-halvenne").count() == 0
         assert await page.locator("html").get_attribute("lang") == "en"
+
+
+async def test_message_shortcut_answers_in_a_modal(world: World):
+    async with opened(world.browser, world.address) as page:
+        count = await page.locator(".main .message").count()
+        await write(page, "combien de jours de télétravail par semaine ?")
+        message = page.locator(".main .message").nth(count)
+        await message.hover()
+        await message.locator(".menu > button").click()
+        await page.get_by_role("menuitem", name=re.compile("Demander au guide")).click()
+        modal = page.get_by_role("dialog")
+        await modal.get_by_text("deux jours par semaine").first.wait_for()
+        await page.keyboard.press("Escape")
+        await modal.wait_for(state="detached")
+
+
+async def test_question_for_humans_reaches_their_channel(world: World):
+    async with opened(world.browser, world.address) as page:
+        thread = await ask_in_channel(page, "@Manuel quel est le mot de passe du wifi du bureau de Tokyo ?")
+        await thread.get_by_text("je ne sais pas", exact=True).wait_for()
+        await thread.get_by_role("button", name="Demander à quelqu'un").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Envoyer").click()
+        await become(page, "Amina Benali")
+        await page.get_by_role("button", name="questions-du-guide").click()
+        await page.locator(".main .message", has_text="wifi du bureau de Tokyo").wait_for()
 
 
 async def test_agent_pane_offers_prompts_and_answers_in_a_chat(world: World):

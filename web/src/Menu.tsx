@@ -13,9 +13,19 @@ interface Props {
   children: ComponentChildren;
 }
 
+/** Where there is more room: below the button or above it, never cut off by what scrolls. */
+function beside(button: HTMLElement): Record<string, string> {
+  const box = button.getBoundingClientRect();
+  const right = `${Math.max(8, window.innerWidth - box.right)}px`;
+  return box.bottom < window.innerHeight * 0.6
+    ? { right, top: `${box.bottom + 4}px` }
+    : { right, bottom: `${window.innerHeight - box.top + 4}px` };
+}
+
 /** A button that opens a list of actions; arrows move in it, Escape closes it. */
 export function Menu({ label, items, class: extra, children }: Props): VNode {
   const [open, setOpen] = useState(false);
+  const [place, setPlace] = useState<Record<string, string>>({});
   const box = useRef<HTMLDivElement>(null);
   const move = (by: number): void => {
     const buttons = [...(box.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])];
@@ -56,12 +66,15 @@ export function Menu({ label, items, class: extra, children }: Props): VNode {
         aria-expanded={open}
         aria-label={label}
         title={label}
-        onClick={() => setOpen(!open)}
+        onClick={(event) => {
+          setPlace(beside(event.currentTarget));
+          setOpen(!open);
+        }}
       >
         {children}
       </button>
       {open && (
-        <div class="menu-list" role="menu" aria-label={label}>
+        <div class="menu-list" role="menu" aria-label={label} style={place}>
           {items.map((item) => (
             <button
               type="button"
