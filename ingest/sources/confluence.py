@@ -19,7 +19,7 @@ from ingest.sources.base import DEFAULT_MAX_PAGE_BYTES, UNWATCHED, Entry, Listin
 from ingest.sources.paths import PathFilter
 from ingest.sources.web_addresses import place_of
 from ingest.sources.web_client import WebClient
-from ingest.sources.web_json import JsonInterface, JsonObject, NotThere
+from ingest.sources.web_json import JsonInterface, JsonObject, NotThere, PageByPage
 from ingest.sources.web_visitor import SiteAccess
 
 _SEARCH: Final = "/rest/api/content/search"
@@ -117,6 +117,7 @@ class ConfluenceSource:
         self._audiences = audiences
         self._pages: dict[str, tuple[_Page, Audiences]] = {}
         self._interface: JsonInterface | None = None
+        self._reading = PageByPage()
 
     @property
     def name(self) -> str:
@@ -167,13 +168,14 @@ class ConfluenceSource:
         """Ask for one page of the last listing.
 
         Raises:
-            PageParseError: If it was deleted meanwhile.
-            SourceUnavailableError: If the site does not answer.
+            PageParseError: If it was deleted meanwhile, or the site cannot show it.
+            SourceUnavailableError: If the site shows no page any more.
         """
         if entry.path not in self._pages:
             raise PageParseError("not in the last listing")
         page, audiences = self._pages[entry.path]
-        results = self._search(f"id={page.page_id}", expand=_BODY).get("results")
+        with self._reading.page():
+            results = self._search(f"id={page.page_id}", expand=_BODY).get("results")
         if not results:
             raise PageParseError("it was deleted meanwhile")
         try:

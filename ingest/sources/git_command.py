@@ -177,22 +177,33 @@ class Git:
 
     @contextmanager
     def stream(self, *arguments: str) -> Iterator[IO[bytes]]:
-        """Run a command and read what it prints as it comes; ends it with the body."""
-        process = self._start(arguments)
+        """Run a command and read what it prints as it comes; ends it with the body.
+
+        Raises:
+            SourceUnavailableError: If it was read to the end, and failed.
+        """
+        process = self._start(arguments, quiet=True)
         output = process.stdout
         if output is None:
             raise SourceUnavailableError("git has no output")
         try:
             yield output
+            if not output.read(1) and process.wait():
+                raise SourceUnavailableError(f"git {arguments[0]} failed")
         finally:
             end(process)
 
     def open(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a command that is written to and read from; `end` it."""
-        return self._start(arguments)
+        return self._start(arguments, quiet=True)
 
     def _start(
-        self, arguments: Sequence[str], *, anywhere: bool = False, **variables: str
+        self,
+        arguments: Sequence[str],
+        *,
+        anywhere: bool = False,
+        quiet: bool = False,
+        **variables: str,
     ) -> subprocess.Popen[bytes]:
         where = [] if anywhere else [f"--git-dir={self._directory}"]
         try:
@@ -200,7 +211,7 @@ class Git:
                 ["git", *where, *arguments],  # noqa: S607 - whichever git the PATH has
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=subprocess.DEVNULL if quiet else subprocess.PIPE,
                 env=self._environment() | variables,
                 cwd=self._directory if self._directory.is_dir() else None,
                 start_new_session=True,  # `end` then reaches the programs git starts
@@ -220,6 +231,7 @@ class Git:
         environment |= {
             "LC_ALL": "C",
             "GIT_TERMINAL_PROMPT": "0",
+            "GIT_LITERAL_PATHSPECS": "1",
             "GIT_ASKPASS": "true",  # asked for a password, says nothing, at once
             "SSH_ASKPASS": "true",
             "GIT_ALLOW_PROTOCOL": self._access.protocol,

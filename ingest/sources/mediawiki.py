@@ -17,7 +17,7 @@ from ingest.sources.base import DEFAULT_MAX_PAGE_BYTES, UNWATCHED, Entry, Listin
 from ingest.sources.paths import PathFilter
 from ingest.sources.web_addresses import place_of
 from ingest.sources.web_client import WebClient
-from ingest.sources.web_json import JsonInterface, JsonObject, NotThere
+from ingest.sources.web_json import JsonInterface, JsonObject, NotThere, PageByPage
 from ingest.sources.web_visitor import SiteAccess
 
 _BATCH: Final = 500
@@ -95,6 +95,7 @@ class MediaWikiSource:
         self._audiences = audiences
         self._pages: dict[str, _Page] = {}
         self._interface: JsonInterface | None = None
+        self._reading = PageByPage()
 
     @property
     def name(self) -> str:
@@ -156,24 +157,26 @@ class MediaWikiSource:
         """Ask for one page of the last listing, as the wiki shows it.
 
         Raises:
-            PageParseError: If it was deleted meanwhile.
-            SourceUnavailableError: If the wiki does not answer.
+            PageParseError: If it was deleted meanwhile, or the wiki cannot show it.
+            SourceUnavailableError: If the wiki shows no page any more.
         """
         page = self._pages.get(entry.path)
         if page is None:
             raise PageParseError("not in the last listing")
-        parsed = self._ask(
-            action="parse",
-            pageid=page.page_id,
-            prop="text|displaytitle",
-            disableeditsection=1,
-            disabletoc=1,
-            disablelimitreport=1,  # it has the time in it
-        )["parse"]
+        with self._reading.page():
+            found = self._ask(
+                action="parse",
+                pageid=page.page_id,
+                prop="text|displaytitle",
+                disableeditsection=1,
+                disabletoc=1,
+                disablelimitreport=1,  # it has the time in it
+            )
+        parsed = found.get("parse") or {}
         title = parsed.get("displaytitle") or html.escape(entry.path)
         document = (
             f'<html lang="{html.escape(page.language)}"><body><main>'
-            f"<h1>{title}</h1>{parsed['text']}</main></body></html>"
+            f"<h1>{title}</h1>{parsed.get('text', '')}</main></body></html>"
         )
         return RawPage(
             path=entry.path,

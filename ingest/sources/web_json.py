@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from ingest.errors import PageParseError, SourceUnavailableError
@@ -12,9 +13,36 @@ from ingest.sources.web_client import Reply, WebClient
 
 JsonObject = dict[str, Any]
 
+_DOWN_AFTER: Final = 5
+"""Pages in a row that a server does not show before it counts as down."""
+
 
 class NotThere(PageParseError):  # noqa: N818 - what a reply says, as the interfaces put it
     """There is nothing at this address (any more)."""
+
+
+class PageByPage:
+    """Lets a page that a server cannot show be skipped, until so many fail that it must be down."""
+
+    def __init__(self) -> None:
+        self._failed = 0
+
+    @contextmanager
+    def page(self) -> Iterator[None]:
+        """Read one page in the body.
+
+        Raises:
+            PageParseError: If the server does not show this page.
+            SourceUnavailableError: If it did not show the ones before either.
+        """
+        try:
+            yield
+        except SourceUnavailableError as error:
+            self._failed += 1
+            if self._failed >= _DOWN_AFTER:
+                raise
+            raise PageParseError(str(error)) from error
+        self._failed = 0
 
 
 class JsonInterface:

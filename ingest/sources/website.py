@@ -71,7 +71,9 @@ class WebsiteSource:
         self._name = name
         self._start = [_address(url) for url in start]
         self._sitemap = None if sitemap is None else _address(sitemap)
-        self._scope = Scope(self._start, hosts=hosts, include=include, exclude=exclude)
+        self._scope = Scope(
+            self._start, hosts=[host.lower() for host in hosts], include=include, exclude=exclude
+        )
         self._access = access or SiteAccess()
         self._limits = limits or SiteLimits()
         self._mode = mode

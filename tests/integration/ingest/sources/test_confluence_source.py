@@ -180,6 +180,27 @@ def test_a_listing_that_breaks_off_deletes_nothing(confluence, open_confluence, 
     assert (report.complete, report.removed, len(writer.pages)) == (False, (), 5)
 
 
+def test_a_page_that_the_site_cannot_show_is_skipped_and_a_site_that_shows_none_is_down(
+    confluence, open_confluence
+):
+    confluence.pages = {str(n): Content(f"Page {n}", f"<p>La page {n}.</p>") for n in range(8)}
+    healthy, broken = confluence.answer, {"3"}
+
+    def partly(request):
+        page_id = request.path.partition("cql=id%3D")[2].partition("&")[0]
+        return Answer(status=500) if page_id in broken else healthy(request)
+
+    confluence.answer = partly  # type: ignore[method-assign]
+    writer = FakeIndexWriter()
+
+    report = sync(open_confluence(), writer, FakeEmbedder())
+
+    assert [page.path for page in report.skipped] == ["RH/Page 3"]
+    assert (len(writer.pages), report.complete) == (7, True)
+    broken |= {str(n) for n in range(8)}
+    assert not sync(open_confluence(), FakeIndexWriter(), FakeEmbedder()).complete
+
+
 def test_a_space_without_any_page_is_an_outage(confluence, open_confluence):
     confluence.pages = {"1": Content("A")}
     for ask in ("listing", "probe"):

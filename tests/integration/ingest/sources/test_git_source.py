@@ -414,6 +414,15 @@ def test_a_lock_left_by_a_killed_sync_and_a_lost_memory_do_not_matter(
     assert len(source.listing().entries) == len(listing.entries) + 1
 
 
+def test_a_folder_with_a_name_that_means_something_to_git_is_that_folder(repository, open_git):
+    repository.write(":(glob)**/a.md", "# A\n\nUne page.\n")
+    repository.push(at=FEBRUARY)
+
+    page = read(open_git(folder=":(glob)**"), "a.md")
+
+    assert page.modified_at == utc(FEBRUARY)
+
+
 def test_a_probe_tells_the_branch_and_what_was_fetched(repository, open_git):
     source = open_git()
     assert source.probe().endswith("not fetched yet")
