@@ -275,7 +275,13 @@ class SlackApp:
         )
         self._admin = AdminCommands(maintenance, self._people, poster)
         self._explaining = Explaining(
-            handbook, stores.statistics, stores.questions, self._people, poster, channels
+            handbook,
+            stores.statistics,
+            stores.questions,
+            self._people,
+            poster,
+            channels,
+            readers,
         )
         self._channel = ChannelCommand(stores.channel_settings, maintenance, self._people, poster)
         self._home = Home(

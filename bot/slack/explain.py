@@ -13,6 +13,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.records import Question
+from bot.slack.audiences import Readers
 from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.explain_view import render_explanation
 from bot.slack.people import People
@@ -20,7 +21,6 @@ from bot.slack.readiness import Handbook
 from bot.slack.rendering import Message, render_notice
 from bot.slack.wording import Words
 from bot.store import AskedQuestion, QuestionLog, Statistics
-from ingest import PUBLIC
 
 log = logging.getLogger(__name__)
 
@@ -61,8 +61,8 @@ class MessageLink:
 class Explaining:
     """Explains answers to admins.
 
-    Only what everybody may read is used, wherever the answer stands; and the question is shown
-    only to admins who can read the conversation it was asked in.
+    Only admins who can read the conversation of a question see it explained, from what everybody
+    there may read: just what answering used.
 
     Args:
         client: With the bot token.
@@ -76,6 +76,7 @@ class Explaining:
         people: People,
         client: AsyncWebClient,
         channels: ChannelPolicy,
+        readers: Readers,
     ) -> None:
         self._handbook = handbook
         self._statistics = statistics
@@ -83,6 +84,7 @@ class Explaining:
         self._people = people
         self._client = client
         self._channels = channels
+        self._readers = readers
         self._slots = asyncio.Semaphore(EXPLAINED_AT_ONCE)
 
     async def explain(self, user_id: str, team_id: str, typed: str, words: Words) -> Message:
@@ -112,8 +114,9 @@ class Explaining:
         earlier = await asyncio.to_thread(self._earlier, team_id, asked)
         settings = await self._channels.of(team_id, asked.channel_id)
         question = Question(asked.question, earlier, settings.sources)
+        audiences = await self._readers.among(asked.channel_id, user_id)
         async with self._slots:
-            explanation = await asyncio.to_thread(self._handbook.explain, question, PUBLIC)
+            explanation = await asyncio.to_thread(self._handbook.explain, question, audiences)
         log.info("explained", extra={"question_id": asked.question_id, "user_id": user_id})
         return render_explanation(asked, explanation, words)
 
@@ -130,10 +133,8 @@ class Explaining:
 
     async def _may_read(self, asked: AskedQuestion, user_id: str) -> bool:
         """Say whether somebody can read the conversation a question was asked in."""
-        if asked.user_id == user_id:
-            return True
         if asked.channel_id.startswith("D"):
-            return False
+            return asked.user_id == user_id
         try:
             answer = await self._client.conversations_info(channel=asked.channel_id)
             channel = answer["channel"]

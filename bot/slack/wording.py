@@ -93,6 +93,8 @@ class Words:
     human_answer_label: str
     human_answered: str
     human_noted: str
+    wider_offer: str
+    wider_show: str
     prompts_title: str
     prompts: tuple[tuple[str, str], ...]
     muted: str
@@ -313,6 +315,9 @@ FRENCH = Words(
     human_answer_label="Votre réponse",
     human_answered="a répondu à votre question :",
     human_noted="a répondu, et sa réponse est envoyée :",
+    wider_offer="Des pages réservées à certaines personnes, dont vous, en disent plus. Le fil ne les"
+    " montre pas.",
+    wider_show="Voir, pour moi seul",
     prompts_title="Que voulez-vous savoir ?",
     prompts=(
         ("Congés", "Combien de jours de congés ai-je, et comment les poser ?"),
@@ -411,7 +416,7 @@ FRENCH = Words(
     explain_support="Contrôle final : {probability}, seuil {threshold}.",
     explain_signals="Mesures, valeur × poids",
     explain_footer="Calculé à l'instant, sur le guide d'aujourd'hui et sur les pages que tout le"
-    " monde peut lire.",
+    " monde peut lire dans cette conversation.",
     channel_help="{command} channel : les réglages du canal où vous êtes.",
     channel_title="Réglages du canal",
     channel_sources="Sources à consulter",
@@ -557,6 +562,9 @@ ENGLISH = Words(
     human_answer_label="Your answer",
     human_answered="answered your question:",
     human_noted="answered, and the answer is sent:",
+    wider_offer="Pages limited to some people, you among them, say more. The thread does not show"
+    " them.",
+    wider_show="Show it to me alone",
     prompts_title="What would you like to know?",
     prompts=(
         ("Leave", "How many days of leave do I have, and how do I take them?"),
@@ -651,8 +659,8 @@ ENGLISH = Words(
     explain_nothing="Nothing was proposed.",
     explain_support="Last check: {probability}, threshold {threshold}.",
     explain_signals="Signals, value × weight",
-    explain_footer="Computed just now, on today's handbook and on the pages that everybody may"
-    " read.",
+    explain_footer="Computed just now, on today's handbook and on the pages that everybody in that"
+    " conversation may read.",
     channel_help="{command} channel: the settings of the channel you are in.",
     channel_title="Channel settings",
     channel_sources="Sources to look into",

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -15,9 +16,11 @@ from bot.maintenance import Maintenance
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.workspace import Message
+from bot.slack.house_rules import HouseRules
 from bot.slack.wording import ENGLISH, FRENCH
 from bot.store import QuestionLog, open_engine
 from bot.store.tables import questions
+from ingest import AudienceConfig
 from tests.slack_running import ScriptedHandbook, running, settings_in
 
 ANSWERED = "Combien de jours de télétravail par semaine ?"
@@ -53,9 +56,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def serving(sandbox: Sandbox, folder: Path) -> AsyncIterator[None]:
+async def serving(sandbox: Sandbox, folder: Path, **options: Any) -> AsyncIterator[None]:
     with open_engine_room(settings_in(folder)) as handbook:
-        async with running(sandbox, folder, handbook=handbook):
+        async with running(sandbox, folder, handbook=handbook, **options):
             yield
 
 
@@ -108,6 +111,20 @@ async def test_an_abstention_is_explained_without_what_not_everybody_may_read(
     )
     assert "9 000" not in f"{shown.text}{shown.blocks}"
     assert "Salaires des directeurs" not in f"{shown.text}{shown.blocks}"
+
+
+async def test_what_everybody_in_its_channel_may_read_explains_an_answer(
+    sandbox: Sandbox, folder: Path
+) -> None:
+    channel = sandbox.add_channel("direction", members=["camille", "amina"], private=True)
+    rules = HouseRules(audiences={"managers": AudienceConfig(channels=(channel.channel_id,))})
+    question = "Quel est le salaire des directeurs, en euros ?"
+    async with serving(sandbox, folder, rules=rules):
+        there = await explained(sandbox, await answered(sandbox, question, "direction"))
+        elsewhere = await explained(sandbox, await answered(sandbox, question))
+
+    assert "Salaires des directeurs" in there.text
+    assert "Salaires des directeurs" not in elsewhere.text
 
 
 async def test_the_link_may_be_that_of_the_question(sandbox: Sandbox, folder: Path) -> None:
