@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Self
@@ -15,6 +15,7 @@ from bot.answering.explanation import Explanation, explain
 from bot.answering.extractive import ExtractiveGenerator, Generator
 from bot.answering.support import SupportCheck, SupportModel
 from bot.answering.support_model import DEFAULT_MODEL
+from bot.answering.usage import RunMeter
 from bot.grounding.wording import encoder_closeness
 from bot.records import Outcome, Question
 from bot.retrieval.hybrid import Fusion, HybridRetriever
@@ -133,11 +134,18 @@ def open_engine_room(settings: BotSettings, *, incidents: Incidents | None = Non
         return EngineRoom(parts, answerer, searcher, resources.pop_all())
 
 
-def build_answerer(settings: BotSettings) -> Answerer:
-    """Wire what answers questions on the index of these settings (raises as the engine room)."""
+def build_answerer(
+    settings: BotSettings, *, metered: Callable[[RunMeter], None] = lambda meter: None
+) -> Answerer:
+    """Wire what answers questions on the index of these settings (raises as the engine room).
+
+    Args:
+        settings: Of everything.
+        metered: Given the meter of the model, if there is one.
+    """
     with ExitStack() as resources:
         parts = _open(settings, resources)
-        model = _model(settings, resources)
+        model = _model(settings, resources, metered=metered)
         return _answerer(settings, parts, model, resources.pop_all())
 
 
@@ -192,7 +200,10 @@ def _searcher(parts: _Parts, resources: ExitStack | None = None) -> Searcher:
 
 
 def _model(
-    settings: BotSettings, resources: ExitStack, incidents: Incidents | None = None
+    settings: BotSettings,
+    resources: ExitStack,
+    incidents: Incidents | None = None,
+    metered: Callable[[RunMeter], None] = lambda meter: None,
 ) -> Generator | None:
     if not settings.answer_model:
         return None
@@ -203,13 +214,15 @@ def _model(
     resources.callback(engine.dispose)
     migrate(engine)
     incidents = incidents or LoggedIncidents()
-    meter = ModelUsage(
+    budget = ModelUsage(
         engine,
         settings.answer_model,
         daily_tokens=settings.model_daily_tokens,
         zone=ZoneInfo(settings.timezone),
         incidents=incidents,
     )
+    meter = RunMeter(budget)
+    metered(meter)
     return open_model_generator(settings, meter=meter, incidents=incidents)
 
 

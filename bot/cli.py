@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from enum import StrEnum
@@ -12,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from bot.answering.usage import RunCost, RunMeter, TokenUsage
 from bot.batch import BatchLine, read_batch, to_json, write_line
 from bot.records import Question
 from bot.settings import BotSettings
@@ -252,12 +254,23 @@ def evaluate(
     from bot.evaluation import read_questions
 
     questions = read_questions(file)
-    with build_answerer(load_settings()) as answerer, evaluation_progress(len(questions)) as tick:
+    settings = load_settings()
+    meters: list[RunMeter] = []
+    started = time.perf_counter()
+    with (
+        build_answerer(settings, metered=meters.append) as answerer,
+        evaluation_progress(len(questions)) as tick,
+    ):
         report = run_evaluation(questions, answerer, progress=tick)
+    cost = RunCost(
+        settings.answer_model or "extractive",
+        meters[0].usage if meters else TokenUsage(),
+        time.perf_counter() - started,
+    )
     if json:
-        sys.stdout.write(to_json(report.to_json(), indent=2) + "\n")
+        sys.stdout.write(to_json(report.to_json() | {"cost": asdict(cost)}, indent=2) + "\n")
     else:
-        print_evaluation(report)
+        print_evaluation(report, cost)
     return 0
 
 

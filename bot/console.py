@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.answering.explanation import Explanation, named_words
+from bot.answering.usage import RunCost
 from bot.doctor import Check, State
 from bot.evaluation import EvaluationReport, render_table
 from bot.records import GroundedAnswer, Outcome
@@ -150,9 +151,18 @@ def evaluation_progress(total: int) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
-def print_evaluation(report: EvaluationReport) -> None:
-    """Print the table by kind."""
-    Console(highlight=False).print(render_table(report))
+def print_evaluation(report: EvaluationReport, cost: RunCost) -> None:
+    """Print the table by kind, and what it took."""
+    console = Console(highlight=False)
+    console.print(render_table(report))
+    line = f"{cost.generator}: {cost.seconds:.0f} s"
+    if cost.tokens.requests:
+        tokens, questions = cost.tokens, report.total.n
+        line += (
+            f", {tokens.requests} requests, {tokens.prompt} tokens read and {tokens.completion}"
+            f" written, {tokens.total / questions:.0f} a question"
+        )
+    console.print(Text(line, style="dim"))
 
 
 def print_threshold(fit: ThresholdFit) -> None:

@@ -33,6 +33,19 @@ class TokenUsage:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RunCost:
+    """What it took to ask a set of questions.
+
+    Attributes:
+        generator: "extractive" or the model's name.
+    """
+
+    generator: str
+    tokens: TokenUsage
+    seconds: float
+
+
 class TokenMeter(Protocol):
     """Adds up what a model costs. Safe to share between threads."""
 
@@ -46,11 +59,16 @@ class TokenMeter(Protocol):
 
 
 class RunMeter:
-    """Counts for as long as the process runs; without a budget."""
+    """Counts what one run costs, and passes it on.
 
-    def __init__(self) -> None:
+    Args:
+        budget: Also counts, and decides whether more may be spent; None: nobody does.
+    """
+
+    def __init__(self, budget: TokenMeter | None = None) -> None:
         self._lock = threading.Lock()
         self._usage = TokenUsage()
+        self._budget = budget
 
     @property
     def usage(self) -> TokenUsage:
@@ -59,10 +77,12 @@ class RunMeter:
             return self._usage
 
     def refusal(self) -> str | None:
-        """Never refuse."""
-        return None
+        """Return what the budget says."""
+        return self._budget.refusal() if self._budget else None
 
     def count(self, usage: TokenUsage) -> None:
         """Add the tokens of one request."""
         with self._lock:
             self._usage += usage
+        if self._budget:
+            self._budget.count(usage)

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.scripted_server import Scripted, scripted_server
+
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = {
     "teletravail.md": "# Télétravail\n\nLe télétravail est possible deux jours par semaine.\n",
@@ -189,6 +191,35 @@ def test_an_evaluation_counts_by_kind(manuel):
     report = manuel.json("eval", str(file))
     assert "keyword" in json.dumps(report)
     assert manuel("eval", str(file)).stdout.strip()
+
+
+def test_an_evaluation_with_a_model_tells_what_it_cost(manuel, tmp_path):
+    body = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": '{"language": "fr", "claims": []}'},
+            }
+        ],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }
+    questions = str(questions_of_our_own(tmp_path))
+    with scripted_server(Scripted(200, body)) as server:
+        done = manuel("eval", questions, "--json", ANSWER_MODEL="m", OPENAI_BASE_URL=server.url)
+        assert done.returncode == 0, done.stderr
+        cost = json.loads(done.stdout)["cost"]
+        asked = len(server.requests)
+    assert asked >= 10
+    assert cost["generator"] == "m"
+    assert cost["tokens"] == {"requests": asked, "prompt": 100 * asked, "completion": 10 * asked}
+    assert (
+        json.loads(manuel("eval", questions, "--json").stdout)["cost"]["generator"] == "extractive"
+    )
 
 
 def questions_of_our_own(folder: Path, *, unanswerable: int = 10) -> Path:
