@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -37,7 +37,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from ingest.app import run_ingest
-from ingest.errors import ConfigurationError, HandbookError, LeaseHeldError
+from ingest.config import load_config
+from ingest.errors import ConfigurationError, HandbookError, IndexNotBuiltError, LeaseHeldError
+from ingest.index.factory import open_reader
 from ingest.index.sqlite_engine import (
     database_path,
     open_for_reading,
@@ -46,6 +48,7 @@ from ingest.index.sqlite_engine import (
 )
 from ingest.records import IngestReport
 from ingest.settings import IngestSettings
+from ingest.sources.configuration import SourceTable
 
 logger = logging.getLogger(__name__)
 
@@ -91,13 +94,16 @@ class ScheduleStatus:
     chosen: bool = False
 
 
-def cron_trigger(expression: str, timezone: str) -> BaseTrigger | None:
+def cron_trigger(
+    expression: str, timezone: str, *, named: str = "REINDEX_CRON"
+) -> BaseTrigger | None:
     """Read a crontab expression of five fields, with crontab's own meaning of week days.
 
     Args:
         expression: REINDEX_CRON; empty means never. Days of the week are 0-7 (0 and 7 are Sunday)
             or names; when both kinds of days are limited, either one is enough.
         timezone: Name from the IANA database.
+        named: What the error says is wrong.
 
     Raises:
         ConfigurationError: Naming the variable that is wrong.
@@ -114,7 +120,7 @@ def cron_trigger(expression: str, timezone: str) -> BaseTrigger | None:
         return _parsed(expression, zone)
     except ValueError as error:
         raise ConfigurationError(
-            f"REINDEX_CRON is {expression!r}, which is not a crontab expression such as"
+            f"{named} is {expression!r}, which is not a crontab expression such as"
             f" `0 5 * * 1-5`: {error}"
         ) from error
 
@@ -172,7 +178,7 @@ class IngestScheduler:
         Args:
             settings: Passed to each sync.
             trigger: Instead of the one REINDEX_CRON describes.
-            run: Instead of syncing every configured source.
+            run: Instead of syncing the configured sources that are due.
 
         Raises:
             ConfigurationError: If REINDEX_CRON or TIMEZONE is wrong.
@@ -180,7 +186,7 @@ class IngestScheduler:
         self._settings = settings
         self._fixed = trigger
         self._trigger = trigger or cron_trigger(settings.reindex_cron, settings.timezone)
-        self._run = run or _run_every_source
+        self._run = run or _run_due_sources
         self._path = database_path(settings.database_url)
         self._stopping = threading.Event()
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ingest")
@@ -259,7 +265,7 @@ class IngestScheduler:
             self._reconcile()
 
     async def run_now(self) -> list[IngestReport]:
-        """Sync every source at once, whatever the schedule.
+        """Sync the sources that are due at once, whatever the schedule.
 
         Raises:
             LeaseHeldError: If a sync is running, here or in another process.
@@ -377,8 +383,54 @@ def _check_due(expression: str, zone: ZoneInfo) -> None:
         raise ValueError("it never comes")
 
 
-def _run_every_source(settings: IngestSettings, stopped: Callable[[], bool]) -> list[IngestReport]:
-    return run_ingest(settings, stopped=stopped)
+def _run_due_sources(settings: IngestSettings, stopped: Callable[[], bool]) -> list[IngestReport]:
+    if not load_config(settings).sources:
+        return run_ingest(settings, stopped=stopped)  # which says what to do
+    due = due_sources(settings, now=datetime.now(UTC))
+    return run_ingest(settings, specs=due, stopped=stopped) if due else []
+
+
+def due_sources(settings: IngestSettings, *, now: datetime) -> list[str]:
+    """Return the sources that a scheduled sync takes.
+
+    A source with a schedule of its own is left out until that came since its last complete sync.
+
+    Raises:
+        ConfigurationError: If handbook.toml or the schedule of a source is wrong.
+    """
+    sources = load_config(settings).sources
+    done = _last_successes(settings) if any(source.schedule for source in sources) else {}
+    return [
+        source.name for source in sources if _is_due(source, done.get(source.name), settings, now)
+    ]
+
+
+def source_trigger(source: SourceTable, settings: IngestSettings) -> BaseTrigger | None:
+    """Return the schedule of its own that a source has.
+
+    Raises:
+        ConfigurationError: If it is wrong.
+    """
+    named = f"schedule of source {source.name!r}"
+    return cron_trigger(source.schedule or "", settings.timezone, named=named)
+
+
+def _is_due(
+    source: SourceTable, done: datetime | None, settings: IngestSettings, now: datetime
+) -> bool:
+    trigger = source_trigger(source, settings)
+    if trigger is None or done is None:
+        return True
+    following = trigger.get_next_fire_time(done, done)
+    return following is not None and following <= now
+
+
+def _last_successes(settings: IngestSettings) -> dict[str, datetime | None]:
+    with open_reader(settings) as reader:
+        try:
+            return {source.name: source.last_success_at for source in reader.status().sources}
+        except IndexNotBuiltError:
+            return {}
 
 
 class _SharedJobStore(SQLAlchemyJobStore):  # type: ignore[misc] # apscheduler has no types

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ingest.config import load_config
 from ingest.errors import ConfigurationError, SourceError
+from ingest.schedule import source_trigger
 from ingest.settings import IngestSettings
 from ingest.sources.factory import open_source
 
@@ -37,6 +38,7 @@ def check_sources(settings: IngestSettings) -> list[SourceCheck]:
     checks = []
     for table in load_config(settings).sources:
         try:
+            source_trigger(table, settings)
             with closing(open_source(table, settings)) as source:
                 ok, detail = True, source.probe()
         except (SourceError, ConfigurationError) as error:

@@ -73,6 +73,8 @@ class SourceTable(BaseModel):
         exclude: Globs of the pages to leave out.
         audience: Who may read the pages; none: everyone.
         path_audiences: Who may read the pages that a glob matches; narrows `audience`.
+        schedule: Crontab form; a scheduled sync leaves the source out until this came since its
+            last complete sync. None: every scheduled sync takes it.
         owner: Who looks after these pages: a name, an address, a Slack id.
         workspaces: Ids (T…) of the Slack workspaces whose people may read the pages; none: every
             one that is served.
@@ -88,6 +90,7 @@ class SourceTable(BaseModel):
     exclude: tuple[Text, ...] = ()
     audience: Names = (EVERYONE,)
     path_audiences: dict[Text, Names] = Field(default_factory=dict)
+    schedule: Text | None = None
     owner: Text | None = None
     workspaces: Names = ()
 

@@ -19,11 +19,19 @@ from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.date import DateTrigger
 from sqlalchemy.exc import OperationalError
 
-from ingest.errors import LeaseHeldError
+from ingest.errors import ConfigurationError, LeaseHeldError
 from ingest.index.sqlite_engine import open_for_writing
 from ingest.records import IngestReport
-from ingest.schedule import CLAIM_S, JOB_ID, IngestScheduler, _SharedJobStore, read_schedule
+from ingest.schedule import (
+    CLAIM_S,
+    JOB_ID,
+    IngestScheduler,
+    _SharedJobStore,
+    due_sources,
+    read_schedule,
+)
 from ingest.settings import IngestSettings
+from ingest.source_checks import check_sources
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 20.0
@@ -111,6 +119,7 @@ import asyncio, os, sys, time
 from apscheduler.triggers.cron import CronTrigger
 from ingest.schedule import IngestScheduler
 from ingest.settings import IngestSettings
+from ingest.source_checks import check_sources
 
 def run(settings, stopped):
     with open(sys.argv[2], "a") as log:
@@ -351,3 +360,42 @@ async def test_a_wrong_schedule_changes_nothing(settings):
     await scheduler.shutdown()
 
     assert (read_schedule(settings).cron, read_schedule(settings).chosen) == ("0 5 * * *", False)
+
+
+async def test_a_source_with_its_own_schedule_is_left_out_until_that_comes(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "p.md").write_text("# Page\n\nLa page.\n", encoding="utf-8")
+    table = '[[sources]]\nname = "{}"\npath = "a"\n'
+    (tmp_path / "handbook.toml").write_text(
+        table.format("always") + table.format("sundays") + 'schedule = "0 4 * * 0"\n',
+        encoding="utf-8",
+    )
+    settings = IngestSettings(
+        _env_file=None,
+        database_url=f"sqlite:///{tmp_path / 'manuel.db'}",
+        handbook_config=tmp_path / "handbook.toml",
+        embedding_model="none",
+    )
+    now = datetime.now(UTC)
+    assert due_sources(settings, now=now) == ["always", "sundays"]
+
+    scheduler = IngestScheduler(settings)
+    first = await scheduler.run_now()
+    second = await scheduler.run_now()
+    await scheduler.shutdown()
+
+    assert [report.source for report in first] == ["always", "sundays"]
+    assert [report.source for report in second] == ["always"]
+    assert due_sources(settings, now=now + timedelta(days=8)) == ["always", "sundays"]
+
+
+def test_a_wrong_schedule_of_a_source_is_named(settings):
+    settings.handbook_config.write_text(
+        '[[sources]]\nname = "a"\npath = "a"\nschedule = "sometimes"\n', encoding="utf-8"
+    )
+
+    with pytest.raises(ConfigurationError, match=r"schedule of source 'a' is 'sometimes'"):
+        due_sources(settings, now=datetime.now(UTC))
+    [check] = check_sources(settings)
+    assert not check.ok
+    assert "sometimes" in check.detail
