@@ -7,6 +7,7 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import aiohttp
 from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
 from slack_bolt.oauth.async_callback_options import (
     AsyncCallbackOptions,
@@ -21,18 +22,20 @@ from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
 from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy import Engine
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from bot.errors import JobStoreError
 from bot.slack.installations import Installations, NotAllowedError
 from bot.slack.library_log import library_log
-from bot.slack.wording import NOT_ALLOWED
+from bot.slack.wording import INSTALLATION_FAILED, NOT_ALLOWED
 
 log = logging.getLogger(__name__)
 
 INSTALL_PATH = "/slack/install"
 REDIRECT_PATH = "/slack/oauth_redirect"
 """deploy/build_manifests.py has it too."""
+_LOST = (aiohttp.ClientError, TimeoutError, OSError)
 STATE_LIFETIME_S = 600
 """How long somebody may take to agree; Slack's code lasts as long."""
 
@@ -87,9 +90,12 @@ def oauth_routes(
         )
 
     async def come_back(request: Request) -> Response:
-        return to_starlette_response(
-            await flow.handle_callback(to_async_bolt_request(request, b""))
-        )
+        try:
+            answer = await flow.handle_callback(to_async_bolt_request(request, b""))
+        except (JobStoreError, *_LOST) as error:
+            log.error("installation failed: %s", type(error).__name__)
+            return PlainTextResponse(INSTALLATION_FAILED, status_code=503)
+        return to_starlette_response(answer)
 
     return [Route(INSTALL_PATH, install), Route(REDIRECT_PATH, come_back)]
 

@@ -757,6 +757,10 @@ NOT_ALLOWED = (
     "Manuel n'est pas ouvert à cet espace de travail : voyez avec qui l'administre.\n"
     "Manuel is not open to this workspace: ask whoever runs it.\n"
 )
+INSTALLATION_FAILED = (
+    "L'installation n'a pas abouti : recommencez dans quelques minutes.\n"
+    "The installation did not succeed: try again in a few minutes.\n"
+)
 NOT_INSTALLED = (
     "Manuel n'est pas installé dans cet espace de travail.\n"
     "Manuel is not installed in this workspace."

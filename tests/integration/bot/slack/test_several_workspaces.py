@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import aiohttp
 import pytest
@@ -223,6 +223,24 @@ async def test_the_way_back_is_good_once_and_in_the_browser_that_set_out(
         assert (await served.get(way_back, cookie)).status == 401
         refused = await served.get(f"{served.address}/slack/oauth_redirect?error=<b>x</b>")
         assert "<b>" not in await refused.text()
+
+
+async def test_an_installation_that_fails_says_so_and_logs_no_code(
+    sandbox: Sandbox,
+    engine: Engine,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    first = teams(sandbox)[0]
+    async with serving(sandbox, engine, tmp_path) as served:
+        for kind, status in (("error", 401), ("drop_before", 503)):
+            way_back, cookie = await served.agree(first.team_id)
+            sandbox.fault("oauth.v2.access", kind, error="invalid_code")
+            assert (await served.get(way_back, cookie)).status == status
+            code = dict(parse_qsl(urlsplit(way_back).query))["code"]
+            assert code not in caplog.text
+        assert rows_of(tmp_path, first.team_id) == set()
+        assert (await served.install(first.team_id))[0] == 200
 
 
 async def test_uninstalling_deletes_everything_of_that_workspace_alone(
