@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -72,8 +73,8 @@ class Site:
 
 
 @contextmanager
-def serving(site: Site) -> Iterator[Site]:
-    """Serve a site on a port of the loopback interface."""
+def serving(site: Site, context: ssl.SSLContext | None = None) -> Iterator[Site]:
+    """Serve a site on a port of the loopback interface; by HTTPS, with a context."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -99,8 +100,16 @@ def serving(site: Site) -> Iterator[Site]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, request: object, client_address: object) -> None:
+            """Keep quiet: clients that do not trust us leave in the middle of the handshake."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if context is not None:
+        server.socket = context.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     site.url = f"http://127.0.0.1:{server.server_port}"

@@ -208,7 +208,7 @@ class _GuardedTransport(httpx2.BaseTransport):
 
     def __init__(self, *, private_network: bool) -> None:
         self._private_network = private_network
-        self._inner = httpx2.HTTPTransport(trust_env=False)
+        self._inner = httpx2.HTTPTransport()  # trusts SSL_CERT_FILE and SSL_CERT_DIR, too
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         host, port = request.url.host, request.url.port

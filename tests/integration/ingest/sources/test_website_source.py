@@ -20,6 +20,7 @@ from ingest.records import RawPage
 from ingest.sources.base import Listing, Watch
 from ingest.sources.web_visitor import SiteAccess, SiteLimits
 from ingest.sources.website import WebsiteSource
+from tests.certificates import authority_for
 from tests.fakes import FakeEmbedder, FakeIndexWriter
 from tests.web_site import Answer, Site, serving
 
@@ -450,6 +451,40 @@ def test_a_name_reaches_its_server_with_its_own_host_header(site, tmp_path, monk
     assert len(source.listing().entries) == 1
     source.close()
     assert {headers["host"] for headers in site.headers} == {f"wiki.example.com:{port}"}
+
+
+@pytest.mark.parametrize(
+    ("host", "trusted", "refused"),
+    [
+        ("wiki.example.com", True, None),
+        ("wiki.example.com", False, "certificate"),
+        ("other.example.com", True, "(?i)hostname|certificate"),
+    ],
+)
+def test_a_name_that_was_resolved_here_still_has_to_show_its_certificate(
+    tmp_path, monkeypatch, host, trusted, refused
+):
+    authority = authority_for("wiki.example.com", tmp_path)
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+    resolve = web_client.socket.getaddrinfo
+    monkeypatch.setattr(
+        web_client.socket,
+        "getaddrinfo",
+        lambda name, *rest, **options: resolve("127.0.0.1", *rest, **options),
+    )
+    with serving(Site(), authority.server_context()) as site:
+        site.page("/", link())
+        start = f"https://{host}:{site.url.rpartition(':')[2]}/"
+        source = WebsiteSource("s", [start], cache=tmp_path, access=SiteAccess(**FAST))
+        if refused is None:
+            assert [entry.path for entry in source.listing().entries] == [start]
+        else:
+            with pytest.raises(SourceUnavailableError, match=refused):
+                source.listing()
+        source.close()
+        assert (site.requests == []) == (refused is not None)
 
 
 def test_a_bomb_and_a_page_too_large_are_skipped_with_the_reason(site, open_site):
