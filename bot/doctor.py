@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from bot.settings import BotSettings
 from ingest import (
+    EVERYONE,
     ConfigurationError,
     HandbookError,
     IndexNotBuiltError,
@@ -43,6 +44,7 @@ def examine(settings: BotSettings) -> list[Check]:
         ("configuration", _check_configuration),
         ("sources", _check_sources),
         ("index", _check_index),
+        ("audiences", _check_audiences),
         ("encoder", _check_encoder),
         ("model", _check_model),
         ("slack", _check_slack),
@@ -106,6 +108,23 @@ def _check_index(settings: BotSettings) -> list[Check]:
             )
         ]
     return [Check("index", State.OK, detail)]
+
+
+def _check_audiences(settings: BotSettings) -> list[Check]:
+    """Find pages that nobody in Slack can be shown, as nobody is named for their audience."""
+    try:
+        with open_reader(settings) as reader:
+            pages = reader.pages_by_audience()
+    except IndexNotBuiltError:
+        return []
+    known = {EVERYONE, *load_config(settings).audiences}
+    unknown = [name for name in pages if name.rpartition("/")[2] not in known]
+    if not unknown:
+        return []
+    counts = ", ".join(f"{pages[name]} for {name or 'nobody'}" for name in unknown)
+    remedy = "name them in [audiences.NAME] of handbook.toml, or correct the pages"
+    detail = f"pages that nobody in Slack is shown: {counts}"
+    return [Check("audiences", State.WARNING, detail, remedy)]
 
 
 def _check_encoder(settings: BotSettings) -> list[Check]:

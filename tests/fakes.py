@@ -372,6 +372,10 @@ class FakeIndexReader:
         self._check()
         return Counter(term for c in self._visible(PUBLIC, None) for term in self._terms(c))
 
+    def pages_by_audience(self) -> Mapping[str, int]:
+        pages = {chunk.page: self.audiences.get(chunk.chunk_id, PUBLIC) for chunk in self.stored}
+        return Counter(name for audiences in pages.values() for name in audiences or ("",))
+
     def languages(self) -> Mapping[str, int]:
         return Counter(chunk.language for chunk in self.stored)
 

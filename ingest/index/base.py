@@ -169,6 +169,10 @@ class IndexReader(Protocol):
         """
         ...
 
+    def pages_by_audience(self) -> Mapping[str, int]:
+        """Number of pages per audience; under "", of pages that nobody may read."""
+        ...
+
     def languages(self) -> Mapping[str, int]:
         """Number of chunks per page language."""
         ...

@@ -282,6 +282,11 @@ class SqliteIndexReader:
                 self._public = (terms, _public_terms(connection, terms))
             return self._public[1]
 
+    def pages_by_audience(self) -> Mapping[str, int]:
+        """Number of pages per audience; under "", of pages that nobody may read."""
+        with self._reading() as connection:
+            return _pages_by_audience(connection)
+
     def languages(self) -> Mapping[str, int]:
         """Number of chunks per page language."""
         with self._lock, self._reading() as connection:
@@ -380,6 +385,17 @@ def _public_terms(connection: Connection, terms: Mapping[str, int]) -> Mapping[s
     if not hidden:
         return terms
     return {term: count - hidden[term] for term, count in terms.items() if count > hidden[term]}
+
+
+def _pages_by_audience(connection: Connection) -> dict[str, int]:
+    audience = func.coalesce(page_audiences.c.audience, "")
+    statement = (
+        select(audience, func.count())
+        .select_from(pages.outerjoin(page_audiences))
+        .group_by(audience)
+        .order_by(audience)
+    )
+    return {name: count for name, count in connection.execute(statement)}
 
 
 def _languages(connection: Connection) -> dict[str, int]:

@@ -119,3 +119,20 @@ def test_a_folder_of_a_git_source_can_be_for_fewer_readers(settings, repository)
         states = writer.page_states("g")
     assert states["rh/conges.md"].audiences == {"rh"}
     assert states["public.md"].audiences == {"everyone"}
+
+
+def test_the_doctor_finds_pages_that_nobody_in_slack_is_shown(settings, tmp_path):
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    for name, audience in {"a": "rh", "b": "RH", "c": "everyone", "d": "", "e": "rh"}.items():
+        (pages / f"{name}.md").write_text(
+            f"---\naudience: {audience}\n---\n# Page {name}\n\nLa page {name}.\n", encoding="utf-8"
+        )
+    configure(settings, 'name = "h"\npath = "pages"\n\n[audiences.rh]\nusers = ["U1"]\n')
+    run_ingest(settings)
+
+    [check] = [check for check in examine(settings) if check.name == "audiences"]
+
+    assert check.state is State.WARNING
+    assert "1 for nobody, 1 for RH" in check.detail
+    assert "for rh" not in check.detail

@@ -96,6 +96,7 @@ def test_a_reader_without_a_database_says_that_nothing_is_built(backend):
         reader.status,
         reader.vocabulary,
         reader.public_vocabulary,
+        reader.pages_by_audience,
         reader.languages,
         lambda: reader.chunks(["a"]),
         lambda: reader.keyword_ranking(analyze_query("congés")),
@@ -398,6 +399,16 @@ def test_the_vocabulary_counts_chunks_and_follows_changes(backend):
 
 
 RESTRICTED = frozenset({"managers"})
+
+
+def test_pages_are_counted_by_audience(backend):
+    writer, reader = backend.writer(), backend.reader()
+    put(writer, "open.md", "un")
+    put(writer, "both.md", "deux", audiences=frozenset({"managers", "rh"}))
+    put(writer, "closed.md", "trois", audiences=RESTRICTED)
+    put(writer, "nobody.md", "quatre", audiences=frozenset())
+
+    assert reader.pages_by_audience() == {"": 1, "everyone": 1, "managers": 2, "rh": 1}
 
 
 def test_the_public_vocabulary_has_no_word_of_restricted_pages_alone(backend):
