@@ -54,6 +54,7 @@ from bot.slack.reception import Reception
 from bot.slack.searching import Searching
 from bot.slack.shortcut import MessageShortcut
 from bot.slack.web_client import SlackClient
+from bot.slack.wider_answers import WiderAnswers
 from bot.slack.workspaces import Workspace, enter
 from bot.store import ANSWER, Stores, migrate, open_engine
 from bot.web import WebServer
@@ -225,6 +226,19 @@ class SlackApp:
             shared_channels=rules.allow_shared_channels,
         )
         self._pane = AgentPane(poster, self._people, stores.jobs)
+        self._asking = PrivateAsking(
+            handbook,
+            stores.private_answers,
+            stores.questions,
+            self._people,
+            self._admission,
+            self._presentation,
+            channels,
+            readers,
+        )
+        self._wider = WiderAnswers(
+            handbook, self._asking, stores.questions, self._people, channels, readers, poster
+        )
         self._workers = Workers(
             stores.jobs,
             SlackDelivery(poster, self._people.words, channels),
@@ -236,18 +250,9 @@ class SlackApp:
             presentation=self._presentation,
             reception=Reception(self._admission, stores.muted_threads, stores.jobs),
             progress=self._pane,
+            afterwards=self._wider.offer,
             channels=channels,
             readers=readers,
-        )
-        self._asking = PrivateAsking(
-            handbook,
-            stores.private_answers,
-            stores.questions,
-            self._people,
-            self._admission,
-            self._presentation,
-            channels,
-            readers,
         )
         self._close_pages = ClosePages(
             handbook,
@@ -346,6 +351,7 @@ class SlackApp:
             self._workers.close()
             self._connection.workspaces.close()
             await self._pane.close()
+            await self._wider.close()
         log.info("stopped")
 
     async def _start(self) -> None:
@@ -408,6 +414,7 @@ class SlackApp:
         self._asking.register(bolt)
         self._pane.register(bolt)
         self._close_pages.register(bolt)
+        self._wider.register(bolt)
         self._ask_human.register(bolt)
         self._feedback.register(bolt)
         self._admin.register(bolt)

@@ -90,9 +90,15 @@ class PrivateAsking:
         self._readers = readers
         self._slots = asyncio.Semaphore(ANSWERS_AT_ONCE)
 
-    async def answer(self, asker: Asker, question: str) -> Message:
-        """Return the answer, an abstention, or word of an outage or a refusal."""
-        asked = await self.ask(asker, question)
+    async def answer(self, asker: Asker, question: str, earlier: tuple[str, ...] = ()) -> Message:
+        """Return the answer, an abstention, or word of an outage or a refusal.
+
+        Args:
+            asker: Who asks.
+            question: As asked.
+            earlier: Questions before it in the same thread.
+        """
+        asked = await self.ask(asker, question, earlier)
         if isinstance(asked, Message):
             return asked
         message = self._presentation.message(asked.outcome, asked.words, asked.request)
@@ -104,8 +110,10 @@ class PrivateAsking:
         share = button(asked.words.share, SHARE, answer_id)
         return with_block(message, {"type": "actions", "elements": [share]})
 
-    async def ask(self, asker: Asker, question: str) -> Asked | Message:
-        """Return the outcome, written down, or a notice that there is none.
+    async def ask(
+        self, asker: Asker, question: str, earlier: tuple[str, ...] = ()
+    ) -> Asked | Message:
+        """Return the outcome, written down, or a notice that there is none (see `answer`).
 
         Raises:
             JobStoreError: If the settings of the channel cannot be read now.
@@ -118,7 +126,7 @@ class PrivateAsking:
         )
         if refusal:
             return render_notice(refusal)
-        scoped = Question(question, sources=settings.sources)
+        scoped = Question(question, earlier, settings.sources)
         audiences = await self._readers.alone(user_id, asker.channel_id)
         async with self._slots:
             try:
@@ -153,7 +161,7 @@ class PrivateAsking:
             return None
         if (await self._channels.of(asker.team_id, asker.channel_id)).private:
             return None
-        cited = _cited(asked.outcome)
+        cited = cited_chunks(asked.outcome)
         message = self._presentation.message(asked.outcome, asked.words, asked.request)
         answer = PrivateAnswer(
             answer_id=asked.request.question_id,
@@ -250,7 +258,8 @@ def _logged(question_id: str, asker: Asker, question: str, outcome: Outcome) -> 
     )
 
 
-def _cited(answer: GroundedAnswer) -> tuple[str, ...]:
+def cited_chunks(answer: GroundedAnswer) -> tuple[str, ...]:
+    """Return the ids of the passages that an answer cites, each once."""
     cited = (claim.citation.passage.chunk.chunk_id for claim in answer.claims)
     return tuple(dict.fromkeys(cited))
 

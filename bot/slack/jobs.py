@@ -67,6 +67,9 @@ WATCH_EVERY_S = 1.0
 """How often the queue is looked at for what became due by itself: retries, and jobs of processes
 that died."""
 
+_OF_THE_HANDBOOK = frozenset({"answer", "abstention"})
+"""Outcomes that the handbook gave."""
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 Answer = Callable[[Question, Audiences], Outcome]
@@ -108,6 +111,7 @@ class Workers:
         presentation: How outcomes are shown.
         reception: Deals with what is no question to the handbook.
         progress: Is told what is under way.
+        afterwards: Gets each question once its answer or abstention stands.
         channels: What admins chose for single channels.
         readers: What may be said in which conversation; None: what everybody may read.
     """
@@ -125,6 +129,7 @@ class Workers:
         presentation: Presentation | None = None,
         reception: Reception | None = None,
         progress: Progress | None = None,
+        afterwards: Callable[[Job], None] | None = None,
         channels: ChannelPolicy | None = None,
         readers: Readers | None = None,
     ) -> None:
@@ -134,6 +139,7 @@ class Workers:
         self._presentation = presentation or Presentation()
         self._reception = reception
         self._progress = progress
+        self._afterwards = afterwards
         self._channels = channels
         self._readers = readers
         self._delivery = delivery
@@ -372,6 +378,8 @@ class Workers:
                     "outcome posted",
                     extra={"job_id": job.job_id, "outcome": job.outcome, "ts": posted.ts},
                 )
+                if self._afterwards is not None and job.outcome in _OF_THE_HANDBOOK:
+                    self._afterwards(job)
             self._ended(job)
 
     def _ended(self, job: Job) -> None:
