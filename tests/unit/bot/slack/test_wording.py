@@ -27,6 +27,13 @@ def test_every_word_is_said_in_every_language(field: str) -> None:
         assert len(french) == len(english)
 
 
+@pytest.mark.parametrize("field", SAID)
+def test_no_word_was_left_in_the_other_language(field: str) -> None:
+    alike = {"sources", "home_gap", "date"}
+
+    assert (getattr(FRENCH, field) == getattr(ENGLISH, field)) is (field in alike)
+
+
 def test_words_of_the_bot_contain_no_markup() -> None:
     for words in WORDS.values():
         text = " ".join(map(str, dataclasses.astuple(words)))
