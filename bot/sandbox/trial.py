@@ -149,7 +149,7 @@ def run(trial: Trial, meanwhile: Callable[[Console, Sandbox, Beside], Awaitable[
             return await meanwhile(console, sandbox, beside)
 
     try:
-        _index(trial, console)
+        index(trial, console)
         return asyncio.run(all_of_it())
     except TrialFailed as failure:
         console.print(Text(str(failure), "red"))
@@ -158,7 +158,7 @@ def run(trial: Trial, meanwhile: Callable[[Console, Sandbox, Beside], Awaitable[
         return 0
 
 
-def _index(trial: Trial, console: Console) -> None:
+def index(trial: Trial, console: Console) -> None:
     """Bring the index of the handbook up to date.
 
     Raises:

@@ -55,6 +55,13 @@ export function MessageList({
               inThread={inThread}
               onDismiss={(ts) => setDismissed([...dismissed, ts])}
             />
+            {inThread && message === shown[0] && shown.length > 1 && (
+              <li class="day replies-count">
+                <span>
+                  {shown.length === 2 ? say('oneReply') : say('replies', { n: shown.length - 1 })}
+                </span>
+              </li>
+            )}
           </Fragment>
         );
       })}

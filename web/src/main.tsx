@@ -123,7 +123,7 @@ function Sandbox({ world }: { world: World }): VNode | null {
         <main id="main" class="main" tabIndex={-1}>
           {!reachable && (
             <div class="banner lost" role="alert">
-              {say('reconnecting')}
+              {say('reconnecting')} {say('reload')}
             </div>
           )}
           {here.kind === 'app' ? (
