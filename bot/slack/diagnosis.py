@@ -43,6 +43,10 @@ def diagnose(settings: BotSettings) -> Iterator[Finding]:
         return
     yield _bot_token(settings)
     yield _signing_secret(settings) if settings.slack_mode == "http" else _app_token(settings)
+    if settings.slack_bot_token is not None:
+        token = settings.slack_bot_token.get_secret_value()
+        for group_id in sorted(settings.admin_group_ids):
+            yield _admin_group(settings, token, group_id)
 
 
 def _bot_token(settings: BotSettings) -> Finding:
@@ -77,6 +81,16 @@ def _app_token(settings: BotSettings) -> Finding:
         remedy = "copy SLACK_APP_TOKEN (xapp-…) again; it needs connections:write"
         return Finding(name, False, _words(error), remedy)
     return Finding(name, True, "Socket Mode connections can be opened")
+
+
+def _admin_group(settings: BotSettings, token: str, group_id: str) -> Finding:
+    name = f"slack admin group {group_id}"
+    try:
+        answer = _client(settings).usergroups_users_list(token=token, usergroup=group_id)
+    except (SlackClientError, OSError) as error:
+        remedy = "copy the id of the user group (S…) into ADMIN_USER_GROUPS again"
+        return Finding(name, False, _words(error), remedy)
+    return Finding(name, True, f"{len(answer['users'])} admins")
 
 
 def _signing_secret(settings: BotSettings) -> Finding:

@@ -49,6 +49,24 @@ async def test_http_mode_needs_a_signing_secret_instead_of_an_app_token():
     assert "s3cret" not in secret.detail
 
 
+async def test_groups_of_admins_are_looked_up():
+    async with SandboxServer() as sandbox:
+        group = sandbox.add_group("guide", ["camille", "james"])
+        settings = BotSettings(
+            slack_api_url=sandbox.api_url,
+            slack_bot_token=sandbox.workspace().bot_token,
+            slack_app_token=sandbox.world.app_token,
+            admin_user_groups=f"{group.group_id}, S0GONE",
+        )
+        found = await asyncio.to_thread(lambda: list(diagnose(settings))[2:])
+
+    by_name = {finding.name: finding for finding in found}
+    assert by_name[f"slack admin group {group.group_id}"].detail == "2 admins"
+    gone = by_name["slack admin group S0GONE"]
+    assert (gone.ok, "no_such_subteam" in gone.detail) == (False, True)
+    assert "ADMIN_USER_GROUPS" in gone.remedy
+
+
 def test_an_unreachable_slack_is_said_to_be_so():
     settings = BotSettings(
         slack_bot_token="xoxb-1", slack_app_token="xapp-1", slack_api_url="http://127.0.0.1:9/api/"
