@@ -9,6 +9,7 @@ HandbookError                      root
 │   └── EncodingFailed             the encoder is down or refused: search goes on with keywords
 ├── IndexStoreError
 │   ├── IndexNotBuiltError         nothing has been ingested yet
+│   │   └── IndexOutdatedError     an older version built it: the next ingest brings it up to date
 │   ├── SchemaVersionError         the database was written by a newer version
 │   └── EmbeddingMismatchError     the index holds vectors of another model
 ├── LeaseHeldError                 another process runs the same sync
@@ -50,6 +51,10 @@ class IndexStoreError(HandbookError):
 
 class IndexNotBuiltError(IndexStoreError):
     """There is no index yet; `manuel ingest` builds it."""
+
+
+class IndexOutdatedError(IndexNotBuiltError):
+    """An older version built the index; `manuel ingest` brings it up to date."""
 
 
 class SchemaVersionError(IndexStoreError):

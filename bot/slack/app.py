@@ -139,7 +139,7 @@ def _web_server(settings: BotSettings, served: list[BaseRoute]) -> WebServer | N
 def _first_sync(scheduler: IngestScheduler, *, ready: bool) -> asyncio.Task[None] | None:
     if ready:
         return None
-    log.warning("there is no index yet: until there is, questions get an outage notice")
+    log.warning("there is no index to read yet: until there is, questions get an outage notice")
     if scheduler.next_run_at() is None:
         return None
     return asyncio.create_task(scheduler.run_scheduled())

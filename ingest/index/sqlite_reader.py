@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from ingest.analysis import KeywordQuery
 from ingest.embedding.base import Vector
-from ingest.errors import IndexNotBuiltError, SchemaVersionError
+from ingest.errors import IndexNotBuiltError, IndexOutdatedError, SchemaVersionError
 from ingest.index.base import IndexStatus, MatchMode, SourceStatus
 from ingest.index.fts import (
     DEFAULT_COLUMN_WEIGHTS,
@@ -332,15 +332,13 @@ class SqliteIndexReader:
         )
         if revision == SCHEMA_REVISIONS[-1]:
             return
-        remedy = (
-            "run `manuel ingest` to bring it up to date"
-            if revision in SCHEMA_REVISIONS
-            else "it was written by a newer version: upgrade Manuel"
-        )
-        raise SchemaVersionError(
+        found = (
             f"the index {self._path} has schema {revision} and this version reads"
-            f" {SCHEMA_REVISIONS[-1]}; {remedy}"
+            f" {SCHEMA_REVISIONS[-1]}"
         )
+        if revision in SCHEMA_REVISIONS:
+            raise IndexOutdatedError(f"{found}; run `manuel ingest` to bring it up to date")
+        raise SchemaVersionError(f"{found}; it was written by a newer version: upgrade Manuel")
 
     def _not_built(self) -> IndexNotBuiltError:
         return IndexNotBuiltError(f"there is no index in {self._path} yet: run `manuel ingest`")

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -27,6 +28,7 @@ from ingest.analysis import analyze_query
 from ingest.errors import (
     ConfigurationError,
     IndexNotBuiltError,
+    IndexOutdatedError,
     IndexStoreError,
     SchemaVersionError,
 )
@@ -180,6 +182,23 @@ def test_a_database_of_a_newer_version_is_refused_by_both_sides(path, url, write
         writer.migrate()
     with pytest.raises(SchemaVersionError, match=r"9999.*upgrade Manuel"):
         reader.status()
+
+
+def test_an_index_of_an_older_version_counts_as_not_built_until_it_is_brought_up_to_date(
+    path, writer, reader
+):
+    put(writer, "a.md", "Les congés")
+    engine = open_for_writing(path)
+    with engine.begin() as connection:
+        command.downgrade(migrations.config(connection), SCHEMA_REVISIONS[0])
+    engine.dispose()
+    with pytest.raises(IndexOutdatedError, match=r"0001.*manuel ingest"):
+        reader.status()
+    with pytest.raises(IndexNotBuiltError):
+        reader.keyword_ranking(analyze_query("congés"))
+    writer.migrate()
+    assert reader.status().pages == 1
+    assert reader.keyword_ranking(analyze_query("congés")) != []
 
 
 def test_a_new_analysis_feeds_the_keyword_index_again(path, writer, reader):
