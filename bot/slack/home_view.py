@@ -104,7 +104,6 @@ def _box(action_id: str, version: str, label: str, hint: str) -> Block:
         "type": "input",
         "block_id": f"{action_id}:{version}",
         "dispatch_action": True,
-        "optional": True,
         "label": _plain(label),
         "element": {
             "type": "plain_text_input",

@@ -288,11 +288,9 @@ async def test_a_thumb_down_asks_why_on_top_of_the_answer(sandbox: Sandbox, fold
         below = await modal(sandbox, "james", lambda text: ENGLISH.feedback_thanks in text)
         engine = open_engine(settings_in(folder).database_url)
 
-        def details() -> dict[str, Any] | None:
-            [given] = FeedbackStore(engine).export()
-            return given if given["comment"] else None
-
-        given = await sandbox.wait_until(details)
+        async with asyncio.timeout(10):
+            while not (given := FeedbackStore(engine).export()[0])["comment"]:
+                await asyncio.sleep(0.02)
         engine.dispose()
 
     assert asking.previous_view_id == answered.view_id
