@@ -291,6 +291,9 @@ class Git:
 
 def end(process: subprocess.Popen[bytes]) -> None:
     """Kill a process with all it started, and close its pipes."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:  # Windows
+        process.kill()
     process.communicate()

@@ -6,7 +6,7 @@ import hashlib
 import mimetypes
 import re
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -38,6 +38,9 @@ _GONE: Final = frozenset({404, 410})
 _LOCKED: Final = frozenset({401, 403, 407})
 _FAILURES_IN_A_ROW: Final = 10
 """Pages in a row that fail before the site counts as down."""
+_MOST_COPIES: Final = 20
+_SHARE_OF_COPIES: Final = 0.1
+"""More addresses of one page than both of these are not believed."""
 _MAX_SITEMAPS: Final = 2_000
 _MAX_CRAWL_DELAY_S: Final = 30.0
 _CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([\w-]+)", re.I)
@@ -95,7 +98,6 @@ class Visitor:
 
     Attributes:
         visits: Pages visited so far, by address.
-        skipped: Pages that could not be taken, and why.
         problems: Why the walk is incomplete; empty when it is complete.
         unchanged: Pages that the server did not send again.
     """
@@ -137,7 +139,7 @@ class Visitor:
         self._robots: dict[str, Protego] = {}
         self._failures = 0
         self.visits: dict[str, Seen] = {}
-        self.skipped: list[SkippedPage] = []
+        self._failed: list[tuple[str, str, str]] = []  # address, canonical address, reason
         self.problems: list[str] = []
         self.unchanged = 0
 
@@ -290,7 +292,7 @@ class Visitor:
             return ()
         self._failures += hidden
         before = self._cache.get(url)
-        self.skipped.append(SkippedPage(before.canonical if before else url, why))
+        self._failed.append((url, before.canonical if before else url, why))
         if before is not None:
             return before.links  # what its links led to is still part of the site
         if hidden:
@@ -403,11 +405,29 @@ class Visitor:
     # --- the outcome -----------------------------------------------------------------------------
 
     def by_canonical(self) -> dict[str, Seen]:
-        """Return one visit per page: of several addresses of one page, the one it goes by."""
+        """Return one visit per page: of several addresses of one page, the one it goes by.
+
+        Where many pages claim one canonical address, a template is wrong, and each is its own.
+        """
+        believed = self._believed()
         chosen: dict[str, Seen] = {}
         for seen in sorted(self.visits.values(), key=lambda s: (s.url != s.canonical, s.url)):
-            chosen.setdefault(seen.canonical, seen)
+            chosen.setdefault(seen.canonical if seen.canonical in believed else seen.url, seen)
         return chosen
+
+    def skipped(self) -> list[SkippedPage]:
+        """Return the pages that could not be taken, and why."""
+        believed = self._believed()
+        return [
+            SkippedPage(canonical if canonical in believed else url, why)
+            for url, canonical, why in self._failed
+        ]
+
+    def _believed(self) -> set[str]:
+        claims = Counter(seen.canonical for seen in self.visits.values())
+        claims.update(canonical for _, canonical, _ in self._failed)
+        limit = max(_MOST_COPIES, _SHARE_OF_COPIES * claims.total())
+        return {canonical for canonical, count in claims.items() if count <= limit}
 
 
 def _conditions(before: Visit | None) -> dict[str, str]:

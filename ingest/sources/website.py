@@ -142,7 +142,7 @@ class WebsiteSource:
             entries=tuple(
                 Entry(path, pages[path].version, pages[path].size) for path in sorted(pages)
             ),
-            skipped=tuple(sorted(visitor.skipped, key=lambda page: page.path)),
+            skipped=tuple(sorted(visitor.skipped(), key=lambda page: page.path)),
             complete=not visitor.problems,
             problem="; ".join(visitor.problems) or None,
         )

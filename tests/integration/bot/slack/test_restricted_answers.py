@@ -102,7 +102,7 @@ async def test_a_private_answer_uses_what_the_asker_may_read(sandbox, room, tmp_
         await privately(sandbox, "camille", f"ask {QUESTION}")
         outside = await privately(sandbox, "james", f"ask {QUESTION}")
 
-    assert [sorted(audiences) for audiences in seen] == [["everyone", "rh"], ["everyone"]]
+    assert distinct(seen) == [["everyone", "rh"], ["everyone"]]
     assert SECRET not in outside
 
 
@@ -115,7 +115,7 @@ async def test_a_visible_answer_uses_what_everybody_there_may_read(
             root = sandbox.say("camille", channel, f"@Manuel {QUESTION}")
             await sandbox.wait_for_reply(root)
 
-    assert [sorted(audiences) for audiences in seen] == [["everyone"], ["everyone", "rh"]]
+    assert distinct(seen) == [["everyone"], ["everyone", "rh"]]
     shown = json.dumps([m.text for m in sandbox.messages("general")], ensure_ascii=False)
     assert SECRET not in shown
 
@@ -127,7 +127,7 @@ async def test_a_direct_message_is_read_by_one_person(sandbox, room, tmp_path, m
             root = sandbox.direct_message(who, QUESTION)
             await sandbox.wait_for_reply(root)
 
-    assert [sorted(audiences) for audiences in seen] == [["everyone", "rh"], ["everyone"]]
+    assert distinct(seen) == [["everyone", "rh"], ["everyone"]]
 
 
 async def test_an_answer_from_restricted_pages_cannot_be_shared_where_others_are(
@@ -171,6 +171,11 @@ def spying(monkeypatch: pytest.MonkeyPatch, room: EngineRoom) -> list[frozenset[
 
     monkeypatch.setattr(room, "answer", noting)
     return seen
+
+
+def distinct(seen: list[frozenset[str]]) -> list[list[str]]:
+    """Each set once, in the order of its first question: on a busy machine one is asked again."""
+    return [sorted(audiences) for audiences in dict.fromkeys(seen)]
 
 
 def certain(monkeypatch: pytest.MonkeyPatch, room: EngineRoom) -> None:

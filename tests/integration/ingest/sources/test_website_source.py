@@ -239,6 +239,17 @@ def test_addresses_of_one_page_are_one_page(site, open_site):
     assert paths(open_site(mode="crawl").listing(), site) == ["/", "/a", "/nouveau"]
 
 
+def test_a_template_that_gives_every_page_one_canonical_address_is_not_believed(site, open_site):
+    pages = [f"/p{number:02}" for number in range(30)]
+    home = f'<link rel="canonical" href="{site.url}/">'
+    for path in ("/", *pages):
+        site.page(path, link(*pages), head=home)
+
+    assert paths(open_site(mode="crawl").listing(), site) == ["/", *pages]
+    site.answers["/p07"] = Answer(status=500)
+    assert list(reasons(open_site(mode="crawl").listing(), site)) == ["/p07"]
+
+
 def test_headings_with_an_id_are_cited_with_it(site, open_site):
     site.page("/", '<h1>Guide</h1><h2 id="duree">Durée</h2><p>La durée est de cinq jours.</p>')
     writer = FakeIndexWriter()
