@@ -251,6 +251,21 @@ async def test_who_may_ask_in_a_channel(
             assert "deux jours par semaine" in said.text
 
 
+@pytest.mark.parametrize("who_may", [WhoMayAsk.EVERYONE, WhoMayAsk.MEMBERS])
+async def test_a_channel_shared_with_another_company_is_answered_only_where_an_admin_chose_so(
+    sandbox: Sandbox, folder: Path, who_may: WhoMayAsk
+) -> None:
+    sandbox.add_channel("partenaires", is_ext_shared=True)
+    choose(sandbox, folder, "partenaires", who=who_may)
+    async with serving(sandbox, folder):
+        said = await asked(sandbox, REMOTE, "partenaires")
+
+    if who_may is WhoMayAsk.EVERYONE:
+        assert "deux jours par semaine" in said.text
+    else:
+        assert said.text == FRENCH.not_in_shared_channels
+
+
 async def test_a_configuration_that_cannot_be_read_is_told(sandbox: Sandbox, folder: Path) -> None:
     async with serving(sandbox, folder):
         (folder / "handbook.toml").write_text("[[sources]\n", encoding="utf-8")
