@@ -40,6 +40,8 @@ def print_outcome(outcome: Outcome) -> None:
             date = f", {chunk.modified_at:%Y-%m-%d}" if chunk.modified_at else ""
             console.print(Text(f"[{number}] {where}{date}", style="dim"))
             console.print(Text(f"    {chunk.url or chunk.page}", style="dim"))
+    if isinstance(outcome, GroundedAnswer) and outcome.disagreement:
+        console.print(Text("(these pages do not give the same figure)", style="yellow"))
     if outcome.degraded:
         console.print(Text(f"({outcome.degraded})", style="yellow"))
 

@@ -160,6 +160,8 @@ class GroundedAnswer:
     """"extractive" or the model's name."""
     passages: tuple[Passage, ...] = ()
     degraded: str | None = None
+    disagreement: bool = False
+    """True when pages give different figures for the same thing: all are among the claims."""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ from bot.answering.extractive import Generator
 from bot.answering.support import Support, SupportCheck, SupportDecision, hard_rules
 from bot.answering.writing import Writer
 from bot.errors import AnswerUnavailable
+from bot.grounding.disagreement import with_disagreements
 from bot.grounding.verifier import Verification, verify
 from bot.grounding.wording import Closeness
 from bot.records import (
@@ -142,7 +143,10 @@ class Answerer:
             "answer": 1_000 * (done - retrieved),
             "total": 1_000 * (done - started),
         }
-        outcome, last = _outcome(retrieval, attempts, timings_ms=timings_ms), attempts[-1]
+        outcome, last = (
+            _outcome(retrieval, attempts, self._closeness, timings_ms=timings_ms),
+            attempts[-1],
+        )
         return Examination(
             outcome, retrieval, last.draft, last.verification, last.decision, attempts
         )
@@ -219,18 +223,26 @@ class Answerer:
 
 
 def _outcome(
-    retrieval: Retrieval, attempts: Sequence[Attempt], *, timings_ms: Mapping[str, float]
+    retrieval: Retrieval,
+    attempts: Sequence[Attempt],
+    closeness: Closeness | None,
+    *,
+    timings_ms: Mapping[str, float],
 ) -> Outcome:
     last = attempts[-1]
     degraded = retrieval.degraded or last.degraded
     if last.answers:
+        claims, disagreement = with_disagreements(
+            last.verification.claims, retrieval.passages, closeness=closeness
+        )
         return GroundedAnswer(
-            claims=last.verification.claims,
+            claims=claims,
             language=last.draft.language,
             confidence=last.decision.probability,
             generator=last.generator,
             passages=retrieval.passages,
             degraded=degraded,
+            disagreement=disagreement,
             timings_ms=timings_ms,
         )
     return Abstention(

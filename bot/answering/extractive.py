@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.answering.question_types import AnswerType, asked_types, type_share
+from bot.grounding.disagreement import is_newer
 from bot.grounding.injection import addresses_the_assistant
 from bot.records import Draft, DraftClaim, Passage, collapse
 from bot.retrieval.coverage import IndexedForms, idf_coverage
@@ -105,7 +106,6 @@ _POINTER = re.compile(
     r"|a lire|table of contents|sommaire)\b"
 )
 _WORDS = re.compile(r"\w+")
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 class ExtractiveGenerator:
@@ -139,7 +139,7 @@ class ExtractiveGenerator:
     ) -> list[Window]:
         chosen: list[Window] = []
         words_left = self._max_words
-        for best in units:
+        for best in _current(units, self._limits.score_gap):
             if len(chosen) == self._limits.windows:
                 break
             if chosen and best.score < chosen[0].score - self._limits.score_gap:
@@ -344,28 +344,25 @@ def _numbers(window: Window) -> frozenset[str]:
     return frozenset(word for word in _WORDS.findall(window.quote) if word.isdigit())
 
 
+def _current(units: Sequence[ScoredUnit], score_gap: float) -> list[ScoredUnit]:
+    """Leave out pages that say they are outdated, where another one answers about as well."""
+    current = [unit for unit in units if not unit.passage.chunk.outdated]
+    if not current or current[0].score < units[0].score - score_gap:
+        return list(units)
+    return current
+
+
 def _prefer_newest(windows: list[Window], alike: float) -> list[Window]:
     """Put the newer of two pages that say almost the same first; outdated pages go last."""
     for i, earlier in enumerate(windows):
         for j in range(i + 1, len(windows)):
             later = windows[j]
-            if _overlap(earlier, later) >= alike / 2 and _is_newer(later, earlier):
+            if _overlap(earlier, later) >= alike / 2 and is_newer(
+                later.passage.chunk, earlier.passage.chunk
+            ):
                 windows[i], windows[j] = later, earlier
                 earlier = later
     return windows
-
-
-def _is_newer(a: Window, b: Window) -> bool:
-    """Compare by what the titles say ("Barème 2025"), else by the last change."""
-    chunk_a, chunk_b = a.passage.chunk, b.passage.chunk
-    if chunk_a.outdated != chunk_b.outdated:
-        return chunk_b.outdated
-    years_a, years_b = _YEAR.findall(chunk_a.title), _YEAR.findall(chunk_b.title)
-    if years_a and years_b:
-        return max(map(int, years_a)) > max(map(int, years_b))
-    if chunk_a.modified_at is None or chunk_b.modified_at is None:
-        return False
-    return chunk_a.modified_at > chunk_b.modified_at
 
 
 def evidence_signals(query: Query, passages: Sequence[Passage]) -> dict[str, float]:

@@ -70,7 +70,9 @@ def pack_context(
     texts = {p.chunk.chunk_id: _readable_text(p, limits.max_chars) for p in passages}
     words = {chunk_id: Counter(_words(text)) for chunk_id, text in texts.items()}
     relevance = _relative_relevance(passages)
-    left, chosen, budget = list(passages), list[Passage](), limits.max_tokens * CHARS_PER_TOKEN
+    # A page that says it is outdated is read only where there is no other.
+    left = [p for p in passages if not p.chunk.outdated] or list(passages)
+    chosen, budget = list[Passage](), limits.max_tokens * CHARS_PER_TOKEN
     while left and len(chosen) < limits.max_passages:
         best = max(
             left,

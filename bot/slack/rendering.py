@@ -154,6 +154,8 @@ def _answer(answer: GroundedAnswer, words: Words, stale_before: datetime | None)
             blocks += [_rich_text("rich_text_section", words.table, number), table]
             tabled = True
     notes = [words.more_left_out] if len(shown) < len(answer.claims) else []
+    if answer.disagreement:
+        notes.append(words.disagreement)
     if answer.degraded:
         notes.append(words.degraded)
     if notes:

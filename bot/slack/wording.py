@@ -21,6 +21,7 @@ class Words:
     quoted: str
     written: str
     degraded: str
+    disagreement: str
     more_left_out: str
     try_next: str
     help: str
@@ -221,6 +222,7 @@ FRENCH = Words(
     quoted="Extraits cités mot pour mot du guide.",
     written="Rédigé par {model} d'après ces extraits : vérifiez les sources.",
     degraded="Recherche réduite en ce moment : la réponse peut être moins complète que d'habitude.",
+    disagreement="Ces pages ne donnent pas le même chiffre : la plus récente vient en premier.",
     more_left_out="La suite est dans les pages citées.",
     try_next="Le guide ne répond pas clairement à cette question. Essayez avec d'autres mots,"
     " ou demandez à la personne en charge du sujet.",
@@ -315,8 +317,8 @@ FRENCH = Words(
     human_answer_label="Votre réponse",
     human_answered="a répondu à votre question :",
     human_noted="a répondu, et sa réponse est envoyée :",
-    wider_offer="Des pages réservées à certaines personnes, dont vous, en disent plus. Le fil ne les"
-    " montre pas.",
+    wider_offer="Des pages réservées à certaines personnes, dont vous, en disent plus. Le fil ne"
+    " les montre pas.",
     wider_show="Voir, pour moi seul",
     prompts_title="Que voulez-vous savoir ?",
     prompts=(
@@ -467,6 +469,7 @@ ENGLISH = Words(
     quoted="Quoted word for word from the handbook.",
     written="Written by {model} from these passages: please check the sources.",
     degraded="Search is reduced right now: this answer may be less complete than usual.",
+    disagreement="These pages do not give the same figure: the newest comes first.",
     more_left_out="There is more in the pages cited.",
     try_next="The handbook does not clearly answer this. Try other words, or ask whoever looks"
     " after the subject.",
