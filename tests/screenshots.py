@@ -73,7 +73,7 @@ async def _behind(page: async_api.Page) -> None:
     await answer.hover()
     await answer.locator(".menu > button").click()
     await page.locator("[role=menuitem]").nth(1).click()
-    await page.locator(".limits").wait_for()
+    await page.locator(".limits").first.wait_for()
 
 
 async def _french(browser: async_api.Browser, address: str) -> None:

@@ -11,10 +11,13 @@ export function MessageList({
   messages,
   label,
   inThread,
+  counted,
 }: {
   messages: Message[];
   label: string;
   inThread?: boolean;
+  /** With the number of replies below the first message. */
+  counted?: boolean;
 }): VNode {
   const { seen, say } = usePage();
   const [dismissed, setDismissed] = useState<string[]>([]);
@@ -55,7 +58,7 @@ export function MessageList({
               inThread={inThread}
               onDismiss={(ts) => setDismissed([...dismissed, ts])}
             />
-            {inThread && message === shown[0] && shown.length > 1 && (
+            {counted && message === shown[0] && shown.length > 1 && (
               <li class="day replies-count">
                 <span>
                   {shown.length === 2 ? say('oneReply') : say('replies', { n: shown.length - 1 })}
@@ -156,7 +159,7 @@ export function ThreadPane({ channel: id, ts }: { channel: string; ts: string })
           ✕
         </button>
       </header>
-      {channel && <MessageList messages={threadOf(channel, ts)} label={say('thread')} inThread key={ts} />}
+      {channel && <MessageList messages={threadOf(channel, ts)} label={say('thread')} inThread counted key={ts} />}
       <SessionStatus channel={id} ts={ts} />
       <Composer
         key={`t-${ts}`}
