@@ -55,7 +55,7 @@ def build_page(source: str, raw: RawPage, parsed: ParsedPage, *, version: str) -
         version=version,
         url=raw.url,
         modified_at=_modified_at(metadata) or raw.modified_at,
-        audiences=_limit(_narrowed(raw.audiences, _audiences(metadata)), raw.workspaces),
+        audiences=_limit(_readers(raw, metadata), raw.workspaces),
         outdated=any(_is_true(metadata.get(key)) for key in _OUTDATED_KEYS),
     )
 
@@ -93,8 +93,9 @@ def _audiences(metadata: Metadata) -> Audiences | None:
     return None
 
 
-def _narrowed(allowed: Audiences, declared: Audiences | None) -> Audiences:
-    return allowed if declared is None else narrow(allowed, declared)
+def _readers(raw: RawPage, metadata: Metadata) -> Audiences:
+    declared = _audiences(metadata) if raw.obeys_itself else None
+    return raw.audiences if declared is None else narrow(raw.audiences, declared)
 
 
 def _limit(audiences: Audiences, workspaces: frozenset[str]) -> Audiences:

@@ -55,6 +55,7 @@ class RawPage:
         url: Link for readers, or None.
         audiences: Who may read it.
         workspaces: Ids of the workspaces to whose people that is limited; none: no limit.
+        obeys_itself: Whether the audience that the page itself names limits it.
     """
 
     path: str
@@ -64,6 +65,7 @@ class RawPage:
     url: str | None = None
     audiences: Audiences = PUBLIC
     workspaces: frozenset[str] = frozenset()
+    obeys_itself: bool = True
 
     @property
     def content_hash(self) -> str:

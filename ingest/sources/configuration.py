@@ -73,6 +73,8 @@ class SourceTable(BaseModel):
         exclude: Globs of the pages to leave out.
         audience: Who may read the pages; none: everyone.
         path_audiences: Who may read the pages that a glob matches; narrows `audience`.
+        page_audiences: Whether `audience` in the front matter of a page narrows it further; some
+            handbooks name there whom a page is written for.
         schedule: Crontab form; a scheduled sync leaves the source out until this came since its
             last complete sync. None: every scheduled sync takes it.
         owner: Who looks after these pages: a name, an address, a Slack id.
@@ -83,13 +85,20 @@ class SourceTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     # Keys whose change makes every page be looked at again: its link or audience may be another.
-    _shown: ClassVar[tuple[str, ...]] = ("url", "audience", "path_audiences", "workspaces")
+    _shown: ClassVar[tuple[str, ...]] = (
+        "url",
+        "audience",
+        "path_audiences",
+        "page_audiences",
+        "workspaces",
+    )
 
     name: Annotated[Text, AfterValidator(_without_separator)]
     include: tuple[Text, ...] = ()
     exclude: tuple[Text, ...] = ()
     audience: Names = (EVERYONE,)
     path_audiences: dict[Text, Names] = Field(default_factory=dict)
+    page_audiences: bool = True
     schedule: Text | None = None
     owner: Text | None = None
     workspaces: Names = ()

@@ -27,9 +27,11 @@ def open_source(table: SourceTable, settings: IngestSettings) -> Source:
         ConfigurationError: If a secret that the table names is not set, or a value of it is wrong.
     """
     source = _open(table, settings)
-    if not table.path_audiences and not table.workspaces:
+    if not table.path_audiences and not table.workspaces and table.page_audiences:
         return source
-    return RestrictedSource(source, table.path_audiences, table.workspaces)
+    return RestrictedSource(
+        source, table.path_audiences, table.workspaces, obey_pages=table.page_audiences
+    )
 
 
 def _open(table: SourceTable, settings: IngestSettings) -> Source:

@@ -1,4 +1,4 @@
-"""Narrows who may read the pages of a source: by where they stand, and by workspace."""
+"""Says who may read the pages of a source: by where they stand, by workspace, by themselves."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from ingest.sources.paths import path_pattern
 
 
 class RestrictedSource:
-    """A source whose pages fewer people may read.
+    """A source with rules of its own about who may read its pages.
 
     Args:
         source: Delivers the pages.
         path_audiences: Audiences by path pattern; a page that several match is for those whom
             all of them allow.
         workspaces: Ids of the workspaces whose people may read the pages; none: no limit.
+        obey_pages: Whether the audience that a page itself names limits it.
     """
 
     def __init__(
@@ -25,9 +26,12 @@ class RestrictedSource:
         source: Source,
         path_audiences: Mapping[str, Sequence[str]],
         workspaces: Collection[str] = (),
+        *,
+        obey_pages: bool = True,
     ) -> None:
         self._source = source
         self._workspaces = frozenset(workspaces)
+        self._obey_pages = obey_pages
         self._rules = [
             (path_pattern(glob), frozenset(names)) for glob, names in path_audiences.items()
         ]
@@ -52,7 +56,12 @@ class RestrictedSource:
         for pattern, names in self._rules:
             if pattern.match(raw.path):
                 audiences = narrow(audiences, names)
-        return replace(raw, audiences=audiences, workspaces=self._workspaces)
+        return replace(
+            raw,
+            audiences=audiences,
+            workspaces=self._workspaces,
+            obeys_itself=self._obey_pages,
+        )
 
     def close(self) -> None:
         """Let go of what reading needed."""

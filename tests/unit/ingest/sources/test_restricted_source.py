@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.records import PUBLIC, narrow
+from ingest.pages import build_page
+from ingest.parsing import parse
+from ingest.records import PUBLIC, Audiences, narrow
+from ingest.sources.base import Source
 from ingest.sources.restricted import RestrictedSource
 from tests.fakes import FakeSource
 
@@ -23,6 +26,20 @@ from tests.fakes import FakeSource
 )
 def test_a_second_rule_never_widens_the_first(allowed, declared, left):
     assert narrow(frozenset(allowed), frozenset(declared)) == left
+
+
+def test_what_pages_say_of_themselves_is_obeyed_unless_it_means_something_else():
+    inner = FakeSource()
+    inner.put("a.md", "---\naudience: developers\n---\n# A\n\nTexte.\n")
+
+    def audiences(source: Source) -> Audiences:
+        raw = source.fetch(source.listing().entries[0])
+        return build_page("s", raw, parse(raw), version="1").audiences
+
+    assert audiences(RestrictedSource(inner, {})) == {"developers"}
+    assert audiences(RestrictedSource(inner, {}, obey_pages=False)) == PUBLIC
+    narrowed = RestrictedSource(inner, {"*.md": ["rh"]}, obey_pages=False)
+    assert audiences(narrowed) == {"rh"}
 
 
 def test_pages_below_a_folder_are_for_its_audience():
