@@ -20,6 +20,12 @@ from bot.slack.commands import Order, Verb, parse
         ("reindex guide --dry-run", Order(Verb.REINDEX, "guide --dry-run")),
         ("status", Order(Verb.STATUS)),
         ("status of employees", Order(Verb.SEARCH, "status of employees")),
+        ("schedule", Order(Verb.SCHEDULE)),
+        ('schedule "0 6 * * 1-5"', Order(Verb.SCHEDULE, '"0 6 * * 1-5"')),
+        ("scheduled leave", Order(Verb.SEARCH, "scheduled leave")),
+        ("explain https://x", Order(Verb.EXPLAIN, "https://x")),
+        ("channel", Order(Verb.CHANNEL)),
+        ("channel rules", Order(Verb.SEARCH, "channel rules")),
         ("help desk", Order(Verb.SEARCH, "help desk")),
     ],
 )
