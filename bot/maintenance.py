@@ -56,6 +56,15 @@ class Maintenance:
         """
         return tuple(source.name for source in load_config(self._settings).sources)
 
+    def sources_of(self, team_id: str) -> tuple[str, ...]:
+        """Return the names of the sources whose pages are for people of a workspace.
+
+        Raises:
+            ConfigurationError: If handbook.toml is wrong.
+        """
+        configured = load_config(self._settings).sources
+        return tuple(s.name for s in configured if not s.workspaces or team_id in s.workspaces)
+
     def public_sources(self) -> frozenset[str]:
         """Return the names of the sources whose pages are for everybody, unless they say otherwise.
 

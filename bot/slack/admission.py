@@ -75,7 +75,7 @@ class Admission:
         if in_shared_channel and not self._shared_channels:
             return words.not_in_shared_channels
         if who is WhoMayAsk.ADMINS:
-            return "" if await self._people.is_admin(user_id) else words.channel_admins_only
+            return "" if await self._people.runs_workspace(user_id) else words.channel_admins_only
         person, house = await self._people.get(user_id), who is WhoMayAsk.HOUSE
         if person.is_guest and not (house and self._guests):
             return words.not_for_guests

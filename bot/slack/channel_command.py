@@ -56,14 +56,15 @@ class ChannelCommand:
 
     async def open(self, command: dict[str, Any], words: Words) -> Message | None:
         """Open the modal for whoever typed the command; returns why not, None when it is open."""
-        if not await self._people.is_admin(command["user_id"]):
+        if not await self._people.runs_workspace(command["user_id"]):
             return render_notice(words.admins_only)
         channel_id = command["channel_id"]
         if channel_id.startswith("D"):
             return render_notice(words.channel_not_here)
         try:
-            settings = await asyncio.to_thread(self._store.get, command["team_id"], channel_id)
-            sources = await asyncio.to_thread(self._maintenance.sources)
+            team_id = command["team_id"]
+            settings = await asyncio.to_thread(self._store.get, team_id, channel_id)
+            sources = await asyncio.to_thread(self._maintenance.sources_of, team_id)
             about = {"channel": channel_id, "response_url": command["response_url"]}
             view = channel_modal(settings, sources, words, metadata=json.dumps(about))
             await self._client.views_open(trigger_id=command["trigger_id"], view=view)
@@ -77,11 +78,11 @@ class ChannelCommand:
         about = json.loads(view["private_metadata"])
         words = await self._people.words(user_id)
         address = ReplyAddress(about["response_url"])
-        if not await self._people.is_admin(user_id):
+        if not await self._people.runs_workspace(user_id):
             await address.show(render_notice(words.admins_only))
             return
         try:
-            sources = await asyncio.to_thread(self._maintenance.sources)
+            sources = await asyncio.to_thread(self._maintenance.sources_of, team_id)
             before = await asyncio.to_thread(self._store.get, team_id, about["channel"])
             chosen = chosen_settings(view["state"]["values"], sources, before)
             await asyncio.to_thread(self._store.put, team_id, about["channel"], chosen)

@@ -136,10 +136,12 @@ class Commands:
             case Verb.STATUS:
                 return await self._admin.status(user_id, words)
             case Verb.SCHEDULE | Verb.EXPLAIN:
+                scheduling, people = order.verb is Verb.SCHEDULE, self._people
+                may = people.is_admin if scheduling else people.runs_workspace
                 # Also words to search for, to those who cannot do either.
-                if order.text and not await self._people.is_admin(user_id):
+                if order.text and not await may(user_id):
                     return await self._searching.search(asker, f"{order.verb} {order.text}")
-                if order.verb is Verb.SCHEDULE:
+                if scheduling:
                     return await self._admin.schedule(user_id, order.text, words)
                 return await self._explain(order.text, command, words)
             case _:
@@ -149,6 +151,7 @@ class Commands:
         lines = [words.command_help]
         if await self._people.is_admin(user_id):
             lines += [words.admin_help, words.schedule_help]
+        if await self._people.runs_workspace(user_id):
             lines += [words.explain_help, words.channel_help]
         return render_notice("\n".join(lines).format(command=COMMAND, example=EXAMPLE_CRON))
 

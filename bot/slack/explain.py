@@ -93,7 +93,7 @@ class Explaining:
         Raises:
             HandbookError: If the database or the index cannot be used now.
         """
-        if not await self._people.is_admin(user_id):
+        if not await self._people.runs_workspace(user_id):
             return render_notice(words.admins_only)
         link = MessageLink.find(typed)
         if link is None:

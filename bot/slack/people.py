@@ -74,7 +74,7 @@ class People:
         client: With the bot token and without retry handlers.
         admins: Ids of people who count as admins whatever Slack says.
         admin_groups: Ids of user groups whose members count as admins.
-        slack_roles: Whether admins and owners of a workspace count as admins.
+        slack_roles: Whether admins and owners of a workspace run the handbook too.
         now: A clock in seconds.
     """
 
@@ -124,13 +124,20 @@ class People:
         return replace(words, zone=_zone(person.timezone))
 
     async def is_admin(self, user_id: str) -> bool:
-        """Say whether somebody is an admin; not when Slack does not tell."""
+        """Say whether somebody runs the handbook; not when Slack does not tell."""
         if user_id in self._admins:
             return True
-        if (await self.get(user_id, max_age_s=KEEP_ROLE_S)).is_admin:
+        if self._slack_roles and await self._has_role(user_id):
             return True
         groups = [await self.members(group_id) for group_id in sorted(self._admin_groups)]
         return any(user_id in members for members in groups)
+
+    async def runs_workspace(self, user_id: str) -> bool:
+        """Say whether somebody decides for this workspace; whoever runs the handbook does too."""
+        return await self._has_role(user_id) or await self.is_admin(user_id)
+
+    async def _has_role(self, user_id: str) -> bool:
+        return (await self.get(user_id, max_age_s=KEEP_ROLE_S)).is_admin
 
     async def members(self, group_id: str) -> frozenset[str]:
         """Return who is in a user group; nobody when Slack does not tell."""
@@ -159,7 +166,7 @@ class People:
         return Person(
             locale=user.get("locale") or "",
             timezone=user.get("tz") or "",
-            is_admin=self._slack_roles and bool(user.get("is_admin") or user.get("is_owner")),
+            is_admin=bool(user.get("is_admin") or user.get("is_owner")),
             is_guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
             team_ids=_teams(user),
         )

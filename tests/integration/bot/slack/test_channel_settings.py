@@ -266,6 +266,21 @@ async def test_a_channel_shared_with_another_company_is_answered_only_where_an_a
         assert said.text == FRENCH.not_in_shared_channels
 
 
+async def test_sources_of_other_workspaces_are_not_named(sandbox: Sandbox, folder: Path) -> None:
+    config = folder / "handbook.toml"
+    ours = sandbox.workspace().team_id
+    config.write_text(
+        f'[[sources]]\nname = "rh"\npath = "rh"\nworkspaces = ["{ours}"]\n\n'
+        '[[sources]]\nname = "filiale"\npath = "vie"\nworkspaces = ["T0OTHER"]\n',
+        encoding="utf-8",
+    )
+    async with serving(sandbox, folder):
+        view = await opened(sandbox, "rh")
+
+    [several] = [b["element"] for b in view.content["blocks"] if b["block_id"] == "sources"]
+    assert [option["text"]["text"] for option in several["options"]] == ["rh"]
+
+
 async def test_a_configuration_that_cannot_be_read_is_told(sandbox: Sandbox, folder: Path) -> None:
     async with serving(sandbox, folder):
         (folder / "handbook.toml").write_text("[[sources]\n", encoding="utf-8")

@@ -47,6 +47,24 @@ async def test_a_role_that_was_lost_is_noticed_within_a_minute_and_a_locale_with
     assert (await known.get(amina.user_id)).locale == "fr-FR"
 
 
+async def test_where_workspaces_share_a_handbook_their_admins_run_their_workspace_alone(
+    sandbox: Sandbox,
+) -> None:
+    client = AsyncWebClient(
+        sandbox.workspace().bot_token, base_url=sandbox.api_url, retry_handlers=[]
+    )
+    james = sandbox.workspace().user("james").user_id
+    amina = sandbox.workspace().user("amina").user_id
+    shared = People(client, admins=frozenset({james}), slack_roles=False)
+
+    assert not await shared.is_admin(amina)
+    assert await shared.runs_workspace(amina)
+    assert await shared.is_admin(james)
+    assert await shared.runs_workspace(james)
+    camille = sandbox.workspace().user("camille").user_id
+    assert not await shared.runs_workspace(camille)
+
+
 async def test_somebody_unknown_is_asked_about_again_after_a_while(sandbox: Sandbox) -> None:
     clock = Clock()
     known, amina = people(sandbox, clock), sandbox.workspace().user("amina")
