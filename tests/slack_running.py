@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.answering.breaker import Incidents
 from bot.answering.explanation import Explanation
 from bot.maintenance import Maintenance
 from bot.metrics import Metrics
@@ -105,6 +106,7 @@ async def running(
     metrics: Metrics | None = None,
     connection: Connection | None = None,
     rules: HouseRules | None = None,
+    alerted: Callable[[Incidents], None] = lambda incidents: None,
 ) -> AsyncIterator[JobStore]:
     """Run the app against a stand-in until the block ends; yields its queue.
 
@@ -132,6 +134,7 @@ async def running(
         answer_workers=answer_workers,
         rules=rules or HouseRules(),
     )
+    alerted(app.model_alerts)
     web = WebServer("127.0.0.1", 0, app.routes)
     await web.start()
     sandbox.http.request_url = f"http://127.0.0.1:{web.port}{EVENTS_PATH}"

@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from functools import partial
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
@@ -47,6 +46,7 @@ from bot.slack.home_admin import HomeAdmin
 from bot.slack.house_rules import HouseRules
 from bot.slack.jobs import Workers
 from bot.slack.library_log import library_log
+from bot.slack.model_alerts import ModelAlerts
 from bot.slack.people import People
 from bot.slack.presentation import Presentation
 from bot.slack.readiness import Handbook, HandbookWhenReady
@@ -55,6 +55,7 @@ from bot.slack.searching import Searching
 from bot.slack.shortcut import MessageShortcut
 from bot.slack.web_client import SlackClient
 from bot.slack.wider_answers import WiderAnswers
+from bot.slack.wording import DEFAULT_LANGUAGE, WORDS
 from bot.slack.workspaces import Workspace, enter
 from bot.store import ANSWER, Stores, migrate, open_engine
 from bot.web import WebServer
@@ -96,7 +97,11 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         resources.callback(engine.dispose)
         connection = connect(settings, engine, metrics)
         await asyncio.to_thread(migrate, engine)
-        handbook = HandbookWhenReady(build or partial(open_engine_room, settings), metrics)
+
+        def open_handbook() -> Handbook:
+            return open_engine_room(settings, incidents=app.model_alerts)
+
+        handbook = HandbookWhenReady(build or open_handbook, metrics)
         resources.callback(handbook.close)
         scheduler = IngestScheduler(settings)
         maintenance = Maintenance(settings, scheduler)
@@ -308,6 +313,7 @@ class SlackApp:
             admission=self._admission,
             readers=readers,
         )
+        self.model_alerts = ModelAlerts(poster, rules.owners_channel, WORDS[DEFAULT_LANGUAGE])
         metrics.watch(stores.jobs, maintenance)
 
     @property
@@ -363,6 +369,7 @@ class SlackApp:
             signing_secret=self._receiver.signing_secret,
         )
         self._listen(bolt)
+        self.model_alerts.start()
         self._workers.start()
         await self._receiver.start(bolt)
         log.info("connected")

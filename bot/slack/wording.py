@@ -22,6 +22,9 @@ class Words:
     written: str
     degraded: str
     disagreement: str
+    model_down: str
+    model_back: str
+    budget_spent: str
     more_left_out: str
     try_next: str
     help: str
@@ -222,6 +225,11 @@ FRENCH = Words(
     quoted="Extraits cités mot pour mot du guide.",
     written="Rédigé par {model} d'après ces extraits : vérifiez les sources.",
     degraded="Recherche réduite en ce moment : la réponse peut être moins complète que d'habitude.",
+    model_down="Le modèle de langage ne répond plus ({reason}). En attendant, les réponses sont des"
+    " extraits cités du guide ; je réessaie tout seul.",
+    model_back="Le modèle de langage répond de nouveau, après {minutes} min.",
+    budget_spent="Le budget du jour du modèle de langage ({tokens} jetons) est épuisé : jusqu'à"
+    " demain, les réponses sont des extraits cités du guide.",
     disagreement="Ces pages ne donnent pas le même chiffre : la plus récente vient en premier.",
     more_left_out="La suite est dans les pages citées.",
     try_next="Le guide ne répond pas clairement à cette question. Essayez avec d'autres mots,"
@@ -469,6 +477,11 @@ ENGLISH = Words(
     quoted="Quoted word for word from the handbook.",
     written="Written by {model} from these passages: please check the sources.",
     degraded="Search is reduced right now: this answer may be less complete than usual.",
+    model_down="The language model no longer answers ({reason}). Until it does, answers are quotes"
+    " from the handbook; I keep trying.",
+    model_back="The language model answers again, after {minutes} min.",
+    budget_spent="The language model's budget of the day ({tokens} tokens) is spent: until tomorrow"
+    " answers are quotes from the handbook.",
     disagreement="These pages do not give the same figure: the newest comes first.",
     more_left_out="There is more in the pages cited.",
     try_next="The handbook does not clearly answer this. Try other words, or ask whoever looks"

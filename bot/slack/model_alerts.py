@@ -1,0 +1,69 @@
+"""Tells the owners' channel that the model went down, is back, or has spent its budget."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from slack_sdk.errors import SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack.mrkdwn import escape
+from bot.slack.wording import Words
+
+log = logging.getLogger(__name__)
+
+
+class ModelAlerts:
+    """`Incidents` that are posted; called from the threads that answer, in their workspace.
+
+    A post that fails is only logged: the answer under way must not wait for it.
+
+    Args:
+        client: Posts, in the workspace of the question that met the incident.
+        channel_id: Of the owners; "": incidents are only logged.
+        words: The bot's own, in the language of the company.
+    """
+
+    def __init__(self, client: AsyncWebClient, channel_id: str, words: Words) -> None:
+        self._client = client
+        self._channel_id = channel_id
+        self._words = words
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._posts: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Post from this event loop on."""
+        self._loop = asyncio.get_running_loop()
+
+    def model_down(self, reason: str) -> None:
+        """Log and post that the model is down."""
+        log.error("the model is down; answers are quoted", extra={"reason": reason})
+        self._tell(self._words.model_down.format(reason=reason))
+
+    def model_back(self, down_s: float) -> None:
+        """Log and post that it is back."""
+        log.info("the model is back", extra={"down_s": round(down_s)})
+        self._tell(self._words.model_back.format(minutes=max(1, round(down_s / 60))))
+
+    def budget_spent(self, tokens: int) -> None:
+        """Log and post that the budget of the day is spent."""
+        log.warning("the model's budget of the day is spent", extra={"tokens": tokens})
+        self._tell(self._words.budget_spent.format(tokens=tokens))
+
+    def _tell(self, sentence: str) -> None:
+        if self._loop is None or not self._channel_id:
+            return
+        # The context of the caller goes along: it knows the workspace.
+        self._loop.call_soon_threadsafe(self._start_post, sentence)
+
+    def _start_post(self, sentence: str) -> None:
+        task = asyncio.create_task(self._post(sentence))
+        self._posts.add(task)
+        task.add_done_callback(self._posts.discard)
+
+    async def _post(self, sentence: str) -> None:
+        try:
+            await self._client.chat_postMessage(channel=self._channel_id, text=escape(sentence))
+        except (SlackClientError, OSError, TimeoutError) as error:
+            log.warning("an alert was not posted", extra={"reason": type(error).__name__})
