@@ -47,6 +47,8 @@ def diagnose(settings: BotSettings) -> Iterator[Finding]:
         token = settings.slack_bot_token.get_secret_value()
         for group_id in sorted(settings.admin_group_ids):
             yield _admin_group(settings, token, group_id)
+        if settings.owners_channel:
+            yield _owners_channel(settings, token)
 
 
 def _bot_token(settings: BotSettings) -> Finding:
@@ -91,6 +93,19 @@ def _admin_group(settings: BotSettings, token: str, group_id: str) -> Finding:
         remedy = "copy the id of the user group (S…) into ADMIN_USER_GROUPS again"
         return Finding(name, False, _words(error), remedy)
     return Finding(name, True, f"{len(answer['users'])} admins")
+
+
+def _owners_channel(settings: BotSettings, token: str) -> Finding:
+    name, channel_id = "slack owners channel", settings.owners_channel
+    remedy = f"invite the app to {channel_id}, or set OWNERS_CHANNEL to the id of another channel"
+    try:
+        answer = _client(settings).conversations_info(token=token, channel=channel_id)
+    except (SlackClientError, OSError) as error:
+        return Finding(name, False, _words(error), remedy)
+    channel = answer["channel"]
+    if not channel.get("is_member"):
+        return Finding(name, False, "the app is not in it", remedy)
+    return Finding(name, True, f"#{channel.get('name')}")
 
 
 def _signing_secret(settings: BotSettings) -> Finding:

@@ -77,3 +77,26 @@ def test_an_unreachable_slack_is_said_to_be_so():
 def test_required_scopes_are_those_of_the_manifest():
     manifest = json.loads((ROOT / "deploy/manifest.socket-mode.json").read_text(encoding="utf-8"))
     assert set(manifest["oauth_config"]["scopes"]["bot"]) == REQUIRED_SCOPES
+
+
+@pytest.mark.parametrize(
+    ("with_bot", "private", "ok"),
+    [(True, False, True), (False, False, False), (False, True, False)],
+    ids=["joined", "public, not joined", "private, not joined"],
+)
+async def test_the_owners_channel_must_have_the_app_in_it(
+    with_bot: bool, private: bool, ok: bool
+) -> None:
+    async with SandboxServer() as sandbox:
+        owners = sandbox.add_channel("guide", with_bot=with_bot, private=private)
+        settings = BotSettings(
+            slack_api_url=sandbox.api_url,
+            slack_bot_token=sandbox.workspace().bot_token,
+            slack_app_token=sandbox.world.app_token,
+            owners_channel=owners.channel_id,
+        )
+        found = await asyncio.to_thread(lambda: list(diagnose(settings)))
+
+    assert found[-1].name == "slack owners channel"
+    assert found[-1].ok is ok
+    assert ok or "OWNERS_CHANNEL" in found[-1].remedy
