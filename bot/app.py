@@ -165,17 +165,17 @@ def _answerer(
     return Answerer(
         parts.hybrid,
         model or quotes,
-        SupportCheck(support_model(settings)),
+        SupportCheck(support_model(settings, parts.embedder)),
         fallback=quotes if model else None,
         closeness=encoder_closeness(parts.embedder) if parts.embedder else None,
         resources=resources,
     )
 
 
-def support_model(settings: BotSettings) -> SupportModel:
+def support_model(settings: BotSettings, embedder: Embedder | None) -> SupportModel:
     """Return the weights that judge answers, with the company's own threshold if it fitted one."""
     model = DEFAULT_MODEL
-    if open_embedder(settings) is None and model.without_encoder is not None:
+    if embedder is None and model.without_encoder is not None:
         model = model.without_encoder
     engine = open_engine(settings.database_url)
     try:

@@ -23,6 +23,7 @@ from ingest import (
     ConfigurationError,
     HandbookError,
     configure_logging,
+    open_embedder,
     read_settings,
 )
 
@@ -303,14 +304,14 @@ def calibrate(
         store = CalibrationStore(engine)
         if file is None:
             gone = store.forget(settings.embedding_model)
-            threshold = support_model(settings).answer_threshold
+            threshold = support_model(settings, open_embedder(settings)).answer_threshold
             if json:
                 write_line({"reset": gone, "threshold": threshold}, sys.stdout)
             else:
                 sys.stdout.write(f"the shipped threshold is in use: {threshold:.2f}\n")
             return 0
         questions = read_questions(file)
-        model = support_model(settings)
+        model = support_model(settings, open_embedder(settings))
         with build_answerer(settings) as answerer, evaluation_progress(len(questions)) as tick:
             fit = fit_threshold(
                 questions,

@@ -10,6 +10,7 @@ from bot.answering.support_model import DEFAULT_MODEL
 from bot.app import support_model
 from bot.settings import BotSettings
 from bot.store import Calibration, CalibrationStore, migrate, open_engine
+from tests.fakes import FakeEmbedder
 
 
 @pytest.fixture
@@ -33,12 +34,12 @@ FITTED = Calibration("bundled", DEFAULT_MODEL.version, 0.31, 40)
 
 
 def test_a_database_the_bot_never_wrote_to_has_the_shipped_threshold(settings):
-    assert support_model(settings) == DEFAULT_MODEL
+    assert support_model(settings, FakeEmbedder()) == DEFAULT_MODEL
 
 
 def test_a_fitted_threshold_replaces_the_shipped_one_and_nothing_else(settings, store):
     store.save(FITTED)
-    assert support_model(settings) == replace(DEFAULT_MODEL, answer_threshold=0.31)
+    assert support_model(settings, FakeEmbedder()) == replace(DEFAULT_MODEL, answer_threshold=0.31)
 
 
 def test_a_later_calibration_replaces_an_earlier_one(store):
@@ -54,7 +55,7 @@ def test_a_later_calibration_replaces_an_earlier_one(store):
 )
 def test_one_of_another_encoder_or_of_other_weights_is_not_used(settings, store, other):
     store.save(other)
-    assert support_model(settings) == DEFAULT_MODEL
+    assert support_model(settings, FakeEmbedder()) == DEFAULT_MODEL
 
 
 def test_weights_change_the_version_and_thresholds_do_not():
