@@ -68,6 +68,8 @@ async def opened(
     page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
     page.on("request", lambda asked: _note_stranger(asked.url, complaints))
     await page.goto(address)
+    # Everything one sees comes at once: without this, a test would count messages too early.
+    await page.locator(".layout").wait_for()
     if as_name != "Camille Durand":
         await become(page, as_name)
     yield page
