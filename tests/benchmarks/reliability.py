@@ -76,7 +76,7 @@ def _report(results: dict[str, Figures], questions: int, encoder: str) -> str:
     version = platform.python_version()
     return f"""# Reliability
 
-Written by `python -m tests.benchmarks.reliability` on {datetime.now(UTC):%Y-%m-%d},
+Written by `python -m tests.benchmarks.reliability --encoder {encoder}` on {datetime.now(UTC):%Y-%m-%d},
 commit {_commit()}, {os.cpu_count()} cores, Python {version}. The real `manuel serve` with its
 default settings and `EMBEDDING_MODEL={encoder}`, on the sample handbook, against the local stand-in
 for Slack.
