@@ -76,10 +76,10 @@ def _report(results: dict[str, Figures], questions: int, encoder: str) -> str:
     version = platform.python_version()
     return f"""# Reliability
 
-Written by `python -m tests.benchmarks.reliability --encoder {encoder}` on {datetime.now(UTC):%Y-%m-%d},
-commit {_commit()}, {os.cpu_count()} cores, Python {version}. The real `manuel serve` with its
-default settings and `EMBEDDING_MODEL={encoder}`, on the sample handbook, against the local stand-in
-for Slack.
+Written by `python -m tests.benchmarks.reliability --encoder {encoder}` on
+{datetime.now(UTC):%Y-%m-%d}, commit {_commit()}, {os.cpu_count()} cores, Python {version}. The real
+`manuel serve` with its default settings and `EMBEDDING_MODEL={encoder}`, on the sample handbook,
+against the local stand-in for Slack.
 
 In each trial 50 people mention the app 200 times in 10 s in 10 channels ({questions} different
 questions); 5 % of all API calls are answered 429 and the connection of 2 % breaks, half of those
