@@ -170,7 +170,9 @@ async def test_message_shortcut_answers_in_a_modal(world: World):
 
 async def test_question_for_humans_reaches_their_channel(world: World):
     async with opened(world.browser, world.address) as page:
-        thread = await ask_in_channel(page, "@Manuel quel est le mot de passe du wifi du bureau de Tokyo ?")
+        thread = await ask_in_channel(
+            page, "@Manuel quel est le mot de passe du wifi du bureau de Tokyo ?"
+        )
         await thread.get_by_text("je ne sais pas", exact=True).wait_for()
         await thread.get_by_role("button", name="Demander à quelqu'un").click()
         await page.get_by_role("dialog").get_by_role("button", name="Envoyer").click()
