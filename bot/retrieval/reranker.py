@@ -26,6 +26,11 @@ from ingest import (
     Vector,
 )
 
+REFINED_UNITS = 8
+REFINED_PASSAGES = 6
+"""Units encoded by themselves for each question, of the best passages: some 300 tokens. Six to
+sixteen units choose as good answers as all sixty did (docs/quality.md)."""
+
 
 @dataclass(frozen=True, slots=True)
 class RerankWeights:
@@ -77,12 +82,10 @@ class UnitReranker:
     def __init__(
         self, reader: IndexReader, embedder: Embedder, *, weights: RerankWeights | None = None
     ) -> None:
+        self._reader = reader
+        self._embedder = embedder
+        self._codec = TokenCodec(embedder) if isinstance(embedder, TokenEmbedder) else None
         self._weights = weights or RerankWeights()
-        self._units: _Units = (
-            _TokenUnits(reader, embedder, TokenCodec(embedder))
-            if isinstance(embedder, TokenEmbedder)
-            else _EncodedUnits(embedder)
-        )
 
     def rerank(
         self, query: Query, passages: Sequence[Passage], *, audiences: Audiences = PUBLIC
@@ -90,14 +93,20 @@ class UnitReranker:
         """Reorder by the fixed sum of the class (see `Reranker.rerank`)."""
         if query.vector is None or not passages:
             return list(passages)
-        chunks = [passage.chunk for passage in passages]
-        figures = self._units.figures(query, query.vector, chunks, audiences)
+        units = self._units(query, query.vector)
+        figures = units.figures([passage.chunk for passage in passages], audiences)
         scored = [
-            self._score(query, passage, units)
-            for passage, units in zip(passages, figures, strict=True)
+            self._score(query, passage, own) for passage, own in zip(passages, figures, strict=True)
         ]
         scored.sort(key=lambda passage: (-passage.score, passage.chunk.chunk_id))
-        return [replace(passage, rank=rank) for rank, passage in enumerate(scored, start=1)]
+        return units.refined(
+            [replace(passage, rank=rank) for rank, passage in enumerate(scored, start=1)]
+        )
+
+    def _units(self, query: Query, vector: Vector) -> _Units:
+        if self._codec is None or not isinstance(self._embedder, TokenEmbedder):
+            return _EncodedUnits(self._embedder, vector)
+        return _TokenUnits(self._reader, self._embedder, self._codec, query, vector)
 
     def _score(self, query: Query, passage: Passage, units: UnitFigures) -> Passage:
         chunk, weights = passage.chunk, self._weights
@@ -130,53 +139,94 @@ class UnitReranker:
 
 
 class _Units(Protocol):
-    """Compares the units of chunks with a question."""
+    """Compares the units of chunks with one question."""
 
-    def figures(
-        self, query: Query, vector: Vector, chunks: Sequence[StoredChunk], audiences: Audiences
-    ) -> list[UnitFigures]:
+    def figures(self, chunks: Sequence[StoredChunk], audiences: Audiences) -> list[UnitFigures]:
         """Return the figures of each chunk, in order."""
+        ...
+
+    def refined(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Return the passages, in the same order, with better figures for their best units."""
         ...
 
 
 class _EncodedUnits:
     """Encodes every unit for each question: what it takes with one vector per text."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, vector: Vector) -> None:
         self._embedder = embedder
+        self._vector = vector
 
-    def figures(
-        self, query: Query, vector: Vector, chunks: Sequence[StoredChunk], audiences: Audiences
-    ) -> list[UnitFigures]:
+    def figures(self, chunks: Sequence[StoredChunk], audiences: Audiences) -> list[UnitFigures]:
         """Encode the units of all chunks at once, each distinct text only once."""
         texts = [unit_texts(chunk) for chunk in chunks]
         distinct = list(dict.fromkeys(text for own in texts for text in own))
         if not distinct:
             return [UnitFigures(()) for _ in chunks]
         rows = {text: row for row, text in enumerate(distinct)}
-        cosines = self._embedder.embed_passages(distinct) @ vector
+        cosines = self._embedder.embed_passages(distinct) @ self._vector
         return [UnitFigures(tuple(cosines[[rows[text] for text in own]].tolist())) for own in texts]
+
+    def refined(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Return them as they are: every unit has been encoded."""
+        return list(passages)
 
 
 class _TokenUnits:
     """Reads the token states that the index keeps: a unit's vector is the mean of its tokens.
 
-    A chunk without them, indexed before they were kept, is encoded for the question.
+    A chunk without them, indexed before they were kept, is encoded for the question. The few best
+    units are then encoded by themselves: their figures are what an answer is chosen and judged by.
     """
 
-    def __init__(self, reader: IndexReader, embedder: TokenEmbedder, codec: TokenCodec) -> None:
+    def __init__(
+        self,
+        reader: IndexReader,
+        embedder: TokenEmbedder,
+        codec: TokenCodec,
+        query: Query,
+        vector: Vector,
+    ) -> None:
         self._reader = reader
         self._embedder = embedder
         self._codec = codec
+        self._vector = vector
+        (tokens,) = embedder.token_states([query.text], kind="query")
+        self._question = QuestionTokens.of(query, tokens)
 
-    def figures(
-        self, query: Query, vector: Vector, chunks: Sequence[StoredChunk], audiences: Audiences
-    ) -> list[UnitFigures]:
+    def figures(self, chunks: Sequence[StoredChunk], audiences: Audiences) -> list[UnitFigures]:
         """Compare the question with the tokens of each chunk, and of each of its units."""
-        (tokens,) = self._embedder.token_states([query.text], kind="query")
-        question = QuestionTokens.of(query, tokens)
         coded = self._tokens(chunks, audiences)
-        return [self._compare(question, vector, c, coded[c.chunk_id]) for c in chunks]
+        return [self._compare(chunk, coded[chunk.chunk_id]) for chunk in chunks]
+
+    def refined(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Encode the best units; the figures of the others are moved by as much on average."""
+        best = _best_units(passages)
+        if not best:
+            return list(passages)
+        texts = [unit_texts(passage.chunk)[index] for passage, index in best]
+        vectors, tokens = self._embedder.embed_with_tokens(texts)
+        codes = [self._codec.decode(code) for code in self._codec.encode(tokens)]
+        cosines: _Refined = {}
+        interactions: _Refined = {}
+        for (passage, index), vector, coded in zip(best, vectors, codes, strict=True):
+            key = (passage.chunk.chunk_id, index)
+            matches = word_matches(self._question, coded, self._codec.center)
+            cosines[key] = (float(vector @ self._vector), passage.unit_cosines[index])
+            interactions[key] = (
+                best_match(matches, self._question.weights),
+                passage.unit_interactions[index],
+            )
+        return [
+            replace(
+                passage,
+                unit_cosines=_moved(passage.chunk.chunk_id, passage.unit_cosines, cosines),
+                unit_interactions=_moved(
+                    passage.chunk.chunk_id, passage.unit_interactions, interactions
+                ),
+            )
+            for passage in passages
+        ]
 
     def _tokens(
         self, chunks: Sequence[StoredChunk], audiences: Audiences
@@ -190,25 +240,47 @@ class _TokenUnits:
             codes |= {c.chunk_id: code for c, code in zip(missing, made, strict=True)}
         return {chunk_id: self._codec.decode(code) for chunk_id, code in codes.items()}
 
-    def _compare(
-        self, question: QuestionTokens, vector: Vector, chunk: StoredChunk, tokens: CodedTokens
-    ) -> UnitFigures:
-        center = self._codec.center
+    def _compare(self, chunk: StoredChunk, tokens: CodedTokens) -> UnitFigures:
+        center, weights = self._codec.center, self._question.weights
         states = center + tokens.lengths[:, np.newaxis] * tokens.directions
-        matches = word_matches(question, tokens, center)
+        matches = word_matches(self._question, tokens, center)
         cosines, interactions = [], []
         for own, *around in unit_words(chunk):
             alone = within(tokens.words, [own])
             if not alone.any():  # past what the encoder reads of a text
-                cosines.append(_cosine(states, vector))
+                cosines.append(_cosine(states, self._vector))
                 interactions.append(0.0)
                 continue
             read = alone | within(tokens.words, around)
-            cosines.append(_cosine(states[read], vector))
-            interactions.append(best_match(matches[read], question.weights))
-        return UnitFigures(
-            tuple(cosines), tuple(interactions), best_match(matches, question.weights)
+            cosines.append(_cosine(states[read], self._vector))
+            interactions.append(best_match(matches[read], weights))
+        return UnitFigures(tuple(cosines), tuple(interactions), best_match(matches, weights))
+
+
+_Refined = dict[tuple[str, int], tuple[float, float]]
+"""(chunk_id, unit) -> its figure encoded by itself, and as read from its chunk."""
+
+
+def _best_units(passages: Sequence[Passage]) -> list[tuple[Passage, int]]:
+    """Return the units that promise most, as the choice of an answer weighs their figures."""
+    scored = [
+        (cosine + 0.5 * interaction + 0.5 * passage.score, passage, index)
+        for passage in passages[:REFINED_PASSAGES]
+        for index, (cosine, interaction) in enumerate(
+            zip(passage.unit_cosines, passage.unit_interactions, strict=True)
         )
+        if passage.chunk.units[index].kind is not UnitKind.HEADING
+    ]
+    scored.sort(key=lambda entry: (-entry[0], entry[1].rank, entry[2]))
+    return [(passage, index) for _, passage, index in scored[:REFINED_UNITS]]
+
+
+def _moved(chunk_id: str, figures: Sequence[float], refined: _Refined) -> tuple[float, ...]:
+    shift = sum(alone - read for alone, read in refined.values()) / len(refined)
+    return tuple(
+        refined[chunk_id, index][0] if (chunk_id, index) in refined else figure + shift
+        for index, figure in enumerate(figures)
+    )
 
 
 def _cosine(states: Vector, vector: Vector) -> float:
