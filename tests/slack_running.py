@@ -17,6 +17,7 @@ from bot.retrieval.search import SearchResult, SearchResults
 from bot.sandbox.control import Sandbox
 from bot.settings import BotSettings
 from bot.slack.app import SlackApp
+from bot.slack.composition import Foundation
 from bot.slack.connection import Connection, Receiver
 from bot.slack.house_rules import HouseRules
 from bot.slack.http_mode import EVENTS_PATH, HttpReceiver
@@ -122,7 +123,7 @@ async def running(
         receiver = SocketModeReceiver(sandbox.world.app_token)
     else:
         receiver = HttpReceiver(sandbox.world.signing_secret)
-    app = SlackApp(
+    foundation = Foundation(
         api_url=sandbox.api_url,
         connection=connection or _connection(sandbox, receiver),
         stores=stores,
@@ -134,6 +135,7 @@ async def running(
         answer_workers=answer_workers,
         rules=rules or HouseRules(),
     )
+    app = SlackApp(foundation)
     alerted(app.model_alerts)
     web = WebServer("127.0.0.1", 0, app.routes)
     await web.start()

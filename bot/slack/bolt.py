@@ -15,17 +15,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.metrics import Metrics
 from bot.slack.library_log import library_log
 from bot.slack.wording import NOT_INSTALLED
-from bot.slack.workspaces import current_team_id
+from bot.slack.workspaces import Workspace, current_team_id
 
 log = logging.getLogger(__name__)
 
-Authorize = Callable[..., Awaitable[AuthorizeResult | None]]
-"""Takes Bolt's named arguments, such as `team_id`; None where we do not serve."""
+Enter = Callable[[str], Awaitable[Workspace | None]]
+"""Enters a workspace by its id; None where we do not serve."""
 Next = Callable[[], Awaitable[BoltResponse]]
 
 
 def build_bolt(
-    client: AsyncWebClient, authorize: Authorize, metrics: Metrics, *, signing_secret: str
+    client: AsyncWebClient, enter: Enter, metrics: Metrics, *, signing_secret: str
 ) -> AsyncApp:
     """Return a Bolt app without listeners.
 
@@ -37,7 +37,7 @@ def build_bolt(
         name="manuel",
         logger=library_log(),
         client=client,
-        authorize=authorize,  # type: ignore[arg-type] # Bolt refuses None, its type forgets it
+        authorize=_authorizing(enter),  # type: ignore[arg-type] # Bolt refuses None, its type forgets it
         user_facing_authorize_error_message=NOT_INSTALLED,
         before_authorize=_traffic(metrics),
         signing_secret=signing_secret,
@@ -55,6 +55,24 @@ def build_bolt(
         return None
 
     return app
+
+
+def _authorizing(enter: Enter) -> Callable[[str | None], Awaitable[AuthorizeResult | None]]:
+    async def authorize(team_id: str | None) -> AuthorizeResult | None:
+        # Bolt's own would call Slack on the first event, and acknowledge that event without
+        # handling it when the call fails.
+        workspace = await enter(team_id or "")
+        if workspace is None:
+            return None
+        return AuthorizeResult(
+            enterprise_id=None,
+            team_id=workspace.team_id,
+            bot_user_id=workspace.bot_user_id,
+            bot_id=workspace.bot_id,
+            bot_token=workspace.bot_token,
+        )
+
+    return authorize
 
 
 async def _only_here(req: AsyncBoltRequest, next: Next) -> BoltResponse:

@@ -22,7 +22,7 @@ from bot.slack.scopes import REQUIRED_SCOPES
 from bot.slack.socket_mode import SocketModeReceiver
 from bot.slack.uninstalling import Uninstalling
 from bot.slack.web_client import SlackClient
-from bot.slack.workspaces import OneWorkspace, Workspaces
+from bot.slack.workspaces import OneWorkspace, Workspace, Workspaces, enter
 from bot.store.forgetting import forget_workspace
 from ingest import ConfigurationError
 
@@ -78,6 +78,17 @@ class Connection:
     def shared(self) -> bool:
         """Say whether several workspaces share the handbook."""
         return self.uninstalling is not None
+
+    async def enter(self, team_id: str) -> Workspace | None:
+        """Act in a workspace from here on; returns None where we do not serve.
+
+        Raises:
+            BotError: If that cannot be told now.
+        """
+        workspace = await self.workspaces.get(team_id)
+        if workspace is not None:
+            enter(workspace)
+        return workspace
 
 
 def connect(settings: BotSettings, engine: Engine, metrics: Metrics) -> Connection:

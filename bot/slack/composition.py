@@ -1,0 +1,301 @@
+"""Composition root of the Slack app: each part is chosen here and given what it works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.http_retry.builtin_async_handlers import (
+    AsyncConnectionErrorRetryHandler,
+    AsyncRateLimitErrorRetryHandler,
+)
+
+from bot.maintenance import Maintenance
+from bot.metrics import Metrics
+from bot.slack import direct_messages, mentions
+from bot.slack.admin import AdminCommands
+from bot.slack.admission import Admission
+from bot.slack.agent_pane import AgentPane
+from bot.slack.ask_human import AskHuman
+from bot.slack.asking import PrivateAsking
+from bot.slack.audiences import Readers
+from bot.slack.channel_command import ChannelCommand
+from bot.slack.channel_settings import ChannelPolicy
+from bot.slack.channel_threads import ChannelThreads
+from bot.slack.close_pages import ClosePages
+from bot.slack.commands import Commands
+from bot.slack.connection import Connection
+from bot.slack.delivery import SlackDelivery
+from bot.slack.explain import Explaining
+from bot.slack.feedback import FeedbackListener
+from bot.slack.feedback_writer import FeedbackWriter
+from bot.slack.home import Home
+from bot.slack.home_admin import HomeAdmin
+from bot.slack.house_rules import HouseRules
+from bot.slack.jobs import Workers
+from bot.slack.library_log import library_log
+from bot.slack.model_alerts import ModelAlerts
+from bot.slack.people import People
+from bot.slack.presentation import Presentation
+from bot.slack.readiness import Handbook
+from bot.slack.reception import Reception
+from bot.slack.searching import Searching
+from bot.slack.shortcut import MessageShortcut
+from bot.slack.web_client import SlackClient
+from bot.slack.wider_answers import WiderAnswers
+from bot.slack.wording import DEFAULT_LANGUAGE, WORDS
+from bot.store import Stores
+
+RETRIES = 3
+
+Register = Callable[[AsyncApp], None]
+"""Adds the listeners of one part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foundation:
+    """What the Slack app stands on.
+
+    Attributes:
+        api_url: Base of Slack's Web API, or of the local stand-in.
+        connection: How what happens in Slack reaches the app, and where from.
+        stores: What the app keeps.
+        handbook: Answers and searches.
+        maintenance: Syncs and describes the index, for admins.
+        metrics: Where what happens is counted.
+        admins: Ids of people who count as admins whatever Slack says.
+        admin_groups: Ids of user groups whose members count as admins.
+        answer_workers: Questions answered at the same time.
+        rules: What the company has chosen.
+    """
+
+    api_url: str
+    connection: Connection
+    stores: Stores
+    handbook: Handbook
+    maintenance: Maintenance
+    metrics: Metrics
+    admins: frozenset[str]
+    admin_groups: frozenset[str] = frozenset()
+    answer_workers: int
+    rules: HouseRules
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What runs, and what listens.
+
+    Attributes:
+        client: For Bolt, and for calls that change nothing.
+        workers: Work off the queue.
+        pane: Shows that a question is being answered.
+        wider: Offers private answers, beside the queue.
+        model_alerts: Tells the owners about the model.
+        listeners: Of everything that people may do in Slack.
+    """
+
+    client: SlackClient
+    workers: Workers
+    pane: AgentPane
+    wider: WiderAnswers
+    model_alerts: ModelAlerts
+    listeners: tuple[Register, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """What most parts share: how Slack is called, who is who, and what holds where."""
+
+    client: SlackClient
+    poster: SlackClient
+    people: People
+    readers: Readers
+    channels: ChannelPolicy
+    admission: Admission
+    presentation: Presentation
+
+
+def compose(foundation: Foundation) -> Parts:
+    """Put the parts together; nothing is started, and Slack is not called."""
+    given, stores, common = foundation, foundation.stores, _common(foundation)
+    asking = PrivateAsking(
+        given.handbook,
+        stores.private_answers,
+        stores.questions,
+        common.people,
+        common.admission,
+        common.presentation,
+        common.channels,
+        common.readers,
+    )
+    wider = WiderAnswers(
+        given.handbook,
+        asking,
+        stores.questions,
+        common.people,
+        common.channels,
+        common.readers,
+        common.poster,
+    )
+    pane = AgentPane(common.poster, common.people, stores.jobs)
+    workers = _workers(given, common, pane, wider)
+    return Parts(
+        client=common.client,
+        workers=workers,
+        pane=pane,
+        wider=wider,
+        model_alerts=ModelAlerts(
+            common.poster, given.rules.owners_channel, WORDS[DEFAULT_LANGUAGE]
+        ),
+        listeners=(
+            *_questions(given, common, workers),
+            pane.register,
+            wider.register,
+            *_private(given, common, asking),
+        ),
+    )
+
+
+def _common(given: Foundation) -> _Common:
+    # Two clients: a call that changes nothing may be repeated blindly, a post may not.
+    client = SlackClient(
+        given.metrics,
+        base_url=given.api_url,
+        logger=library_log(),
+        retry_handlers=[
+            AsyncConnectionErrorRetryHandler(max_retry_count=RETRIES),
+            AsyncRateLimitErrorRetryHandler(max_retry_count=RETRIES),
+        ],
+    )
+    poster = SlackClient(
+        given.metrics, base_url=given.api_url, logger=library_log(), retry_handlers=[]
+    )
+    people = People(
+        poster,
+        admins=given.admins,
+        admin_groups=given.admin_groups,
+        # Where several workspaces share the handbook, the admins of one do not run it.
+        slack_roles=not given.connection.shared,
+    )
+    rules = given.rules
+    channels = ChannelPolicy(given.stores.channel_settings)
+    return _Common(
+        client=client,
+        poster=poster,
+        people=people,
+        readers=Readers(rules.audiences, people),
+        channels=channels,
+        admission=Admission(
+            people,
+            poster,
+            channels,
+            guests=rules.allow_guests,
+            shared_channels=rules.allow_shared_channels,
+        ),
+        presentation=Presentation(rules.stale_after_days, rules.owners_channel),
+    )
+
+
+def _workers(given: Foundation, common: _Common, pane: AgentPane, wider: WiderAnswers) -> Workers:
+    stores = given.stores
+    return Workers(
+        stores.jobs,
+        SlackDelivery(common.poster, common.people.words, common.channels),
+        given.handbook.answer,
+        enter=given.connection.enter,
+        questions=stores.questions,
+        words_for=common.people.words,
+        answer_workers=given.answer_workers,
+        presentation=common.presentation,
+        reception=Reception(common.admission, stores.muted_threads, stores.jobs),
+        progress=pane,
+        afterwards=wider.offer,
+        channels=common.channels,
+        readers=common.readers,
+    )
+
+
+def _questions(given: Foundation, common: _Common, workers: Workers) -> tuple[Register, ...]:
+    """Return what listens to questions that are asked in conversations, and below their answers."""
+    stores = given.stores
+    humans = AskHuman(
+        workers.post,
+        stores.jobs,
+        stores.questions,
+        common.people,
+        common.poster,
+        channel_id=given.rules.owners_channel,
+    )
+    threads = ChannelThreads(humans.take_answer, workers.accept, stores.jobs, stores.muted_threads)
+    close_pages = ClosePages(
+        given.handbook,
+        stores.questions,
+        common.people,
+        common.admission,
+        common.readers,
+        common.presentation,
+    )
+    return (
+        partial(mentions.register, accept=workers.accept),
+        partial(direct_messages.register, accept=workers.accept, elsewhere=threads.hear),
+        humans.register,
+        close_pages.register,
+    )
+
+
+def _private(given: Foundation, common: _Common, asking: PrivateAsking) -> tuple[Register, ...]:
+    """Return what listens where one person sees the result: commands, shortcut, thumbs, Home."""
+    stores, people, poster = given.stores, common.people, common.poster
+    searching = Searching(given.handbook, people, common.admission, common.channels, common.readers)
+    admin = AdminCommands(given.maintenance, people, poster)
+    channel = ChannelCommand(stores.channel_settings, given.maintenance, people, poster)
+    explaining = Explaining(
+        given.handbook,
+        stores.statistics,
+        stores.questions,
+        people,
+        poster,
+        common.channels,
+        common.readers,
+    )
+    commands = Commands(
+        asking=asking,
+        admin=admin,
+        explaining=explaining,
+        channel=channel,
+        channels=common.channels,
+        people=people,
+        admission=common.admission,
+        searching=searching,
+    )
+    shortcut = MessageShortcut(asking, people, common.presentation, poster)
+    # One writer: presses in a message and in the Home tab are written in the order they come.
+    writer = FeedbackWriter(stores.feedback)
+    feedback = FeedbackListener(
+        writer, poster, people, stores.questions, humans=bool(given.rules.owners_channel)
+    )
+    home = Home(
+        handbook=given.handbook,
+        asking=asking,
+        client=common.client,
+        statistics=stores.statistics,
+        feedback=writer,
+        maintenance=given.maintenance,
+        admin=HomeAdmin(
+            client=poster,
+            handbook=given.handbook,
+            maintenance=given.maintenance,
+            statistics=stores.statistics,
+            commands=admin,
+            people=people,
+        ),
+        people=people,
+        admission=common.admission,
+        readers=common.readers,
+    )
+    return tuple(
+        part.register
+        for part in (searching, commands, shortcut, asking, feedback, admin, channel, home)
+    )
