@@ -75,7 +75,9 @@ def test_production_never_loads_the_stand_in():
     names = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in _modules("bot", "ingest")
-        if "sandbox" not in path.parts and path.stem != "__main__" and "migrations" not in path.parts
+        if "sandbox" not in path.parts
+        and path.stem != "__main__"
+        and "migrations" not in path.parts
     ]
     program = f"import {', '.join(names)}, sys; print([m for m in sys.modules if 'sandbox' in m])"
     done = subprocess.run(
