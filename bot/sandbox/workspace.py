@@ -342,13 +342,14 @@ class Workspace:
                 return channel
         raise UnknownName(f"no channel called {where!r} in workspace {self.name!r}")
 
-    def direct(self, user_id: str) -> Channel:
-        """Return the direct message between a person and the app, opening it if needed."""
-        pair = {user_id, self.bot.user_id}
+    def direct(self, user_id: str, other_id: str | None = None) -> Channel:
+        """Return the direct message of a person with the app or another, opening it if needed."""
+        other_id = other_id or self.bot.user_id
+        pair = {user_id, other_id}
         for channel in self.channels.values():
             if channel.is_im and set(channel.members) == pair:
                 return channel
-        return self._new_channel("", ChannelKind.IM, [user_id, self.bot.user_id])
+        return self._new_channel("", ChannelKind.IM, [user_id, other_id])
 
     # Messages
 

@@ -171,7 +171,7 @@ class PrivateAsking:
             message=_shared(message, heading, asker.user_id).to_json(),
         )
         try:
-            if not await self._may_be_shared(cited, asker):
+            if not await self._may_be_shared(cited, asker.channel_id):
                 return None
             await asyncio.to_thread(self._kept.keep, answer)
         except HandbookError as error:
@@ -224,7 +224,7 @@ class PrivateAsking:
             return words.share_gone
         if (answer.team_id, answer.user_id) != (presser.team_id, presser.user_id):
             return words.share_not_yours
-        if not await self._may_be_shared(answer.chunk_ids, presser):
+        if not await self._may_be_shared(answer.chunk_ids, presser.channel_id):
             return words.share_changed
         if refusal := await self._admission.refusal_to_share(presser.channel_id, words):
             return refusal
@@ -235,9 +235,9 @@ class PrivateAsking:
             return words.share_failed
         return ""
 
-    async def _may_be_shared(self, chunk_ids: Collection[str], where: Asker) -> bool:
+    async def _may_be_shared(self, chunk_ids: Collection[str], channel_id: str) -> bool:
         """Say whether everybody who would see an answer there may read what it cites."""
-        audiences = await self._readers.among(where.channel_id, where.user_id)
+        audiences = self._readers.everybody(channel_id)
         return await asyncio.to_thread(self._handbook.may_read, chunk_ids, audiences)
 
 

@@ -67,6 +67,14 @@ class Readers:
             return await self.alone(user_id, channel_id)
         return of_channel(self._rules, channel_id)
 
+    def everybody(self, channel_id: str) -> Audiences:
+        """Return what may be posted by a person's own command: what everybody there may read.
+
+        A command also works where we are not, such as the direct message of two colleagues: their
+        conversation looks like the one with us, and is read by both.
+        """
+        return of_channel(self._rules, channel_id)
+
     async def _groups_of(self, user_id: str) -> frozenset[str]:
         named = sorted({group for rule in self._rules.values() for group in rule.user_groups})
         return frozenset([group for group in named if user_id in await self._groups.members(group)])

@@ -144,6 +144,19 @@ async def test_an_answer_from_restricted_pages_cannot_be_shared_where_others_are
     assert "share_answer" in among_readers
 
 
+async def test_it_cannot_be_shared_with_a_colleague_in_a_direct_message_either(
+    sandbox, room, tmp_path, monkeypatch
+):
+    certain(monkeypatch, room)
+    workspace = sandbox.workspace()
+    pair = workspace.direct(*(workspace.user(who).user_id for who in ("camille", "james")))
+    async with restricted(sandbox, room, tmp_path):
+        alone = await privately(sandbox, "camille", f"ask {QUESTION}", pair.channel_id)
+
+    assert SECRET in alone
+    assert "share_answer" not in alone
+
+
 async def test_close_pages_logs_and_metrics_tell_nothing_of_them(sandbox, room, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     metrics = Metrics()
