@@ -100,17 +100,19 @@ def connect(settings: BotSettings, engine: Engine, metrics: Metrics) -> Connecti
     client = SlackClient(
         metrics, base_url=settings.slack_api_url, logger=library_log(), retry_handlers=[]
     )
+    if settings.slack_mode == "http" and settings.slack_client_id:
+        return _several(settings, engine, _http_receiver(settings), client)
+    bot_token = required(settings.slack_bot_token, "SLACK_BOT_TOKEN", "xoxb-")
     if settings.slack_mode == "http":
-        receiver: Receiver = HttpReceiver(
-            required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET")
-        )
-        if settings.slack_client_id:
-            return _several(settings, engine, receiver, client)
+        receiver: Receiver = _http_receiver(settings)
     else:
         app_token = required(settings.slack_app_token, "SLACK_APP_TOKEN", "xapp-")
         receiver = SocketModeReceiver(app_token)
-    bot_token = required(settings.slack_bot_token, "SLACK_BOT_TOKEN", "xoxb-")
     return Connection(receiver, OneWorkspace(client, bot_token), routes=tuple(receiver.routes))
+
+
+def _http_receiver(settings: BotSettings) -> HttpReceiver:
+    return HttpReceiver(required(settings.slack_signing_secret, "SLACK_SIGNING_SECRET"))
 
 
 def _several(
