@@ -9,7 +9,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.maintenance import Maintenance
 from bot.slack.direct_report import Address, DirectReport
+from bot.slack.listening import acknowledge
 from bot.slack.people import People
 from bot.slack.rendering import Message, render_notice
 from bot.slack.replies import ReplyAddress
@@ -58,10 +59,6 @@ class AdminCommands:
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the button that confirms removals."""
-
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
-
         app.action(CONFIRM)(ack=acknowledge, lazy=[self._confirmed])
 
     async def status(self, user_id: str, words: Words) -> Message:

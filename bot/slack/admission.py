@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 
-import aiohttp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.people import People
+from bot.slack.reaching import CALL_FAILED
 from bot.slack.wording import Words
 from bot.store import WhoMayAsk
 
@@ -94,7 +93,7 @@ class Admission:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 answer = await self._client.conversations_info(channel=channel_id)
-        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
+        except CALL_FAILED as error:
             log.warning("nothing is known of %s: %s", channel_id, type(error).__name__)
             return False
         return bool(answer["channel"].get("is_ext_shared"))

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import aiohttp
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import JobStoreError
@@ -22,9 +20,11 @@ from bot.slack.human_messages import (
     render_relay,
     render_request,
 )
+from bot.slack.listening import acknowledge
 from bot.slack.mrkdwn import clean
 from bot.slack.next_steps import ASK_HUMAN, HumanRequest
 from bot.slack.people import People
+from bot.slack.reaching import CALL_FAILED
 from bot.slack.rendering import Block, Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
@@ -37,7 +37,6 @@ ANSWER = "human_answer"
 TYPED_LIMIT = 3_000
 """Of a text field. Source: Slack's Block Kit reference."""
 PATIENCE_S = 1.0
-_LOST = (SlackApiError, aiohttp.ClientError, TimeoutError, OSError)
 
 
 class Post(Protocol):
@@ -96,10 +95,6 @@ class AskHuman:
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the buttons and for the modal."""
-
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
-
         app.action(ASK_HUMAN)(ack=acknowledge, lazy=[self._asked])
         app.action(GIVE_ANSWER)(ack=acknowledge, lazy=[self._answering])
         app.view(ANSWER_GIVEN)(ack=acknowledge, lazy=[self._submitted])
@@ -170,7 +165,7 @@ class AskHuman:
                 found = await self._client.chat_getPermalink(
                     channel=channel_id, message_ts=container["message_ts"]
                 )
-        except _LOST as error:
+        except CALL_FAILED as error:
             log.warning("a question is passed on without a link: %s", type(error).__name__)
             return None
         link: str = found["permalink"]
@@ -186,7 +181,7 @@ class AskHuman:
         words = await self._people.words(body["user"]["id"])
         try:
             await self._client.views_open(trigger_id=body["trigger_id"], view=_modal(about, words))
-        except _LOST as error:
+        except CALL_FAILED as error:
             log.warning("the modal for an answer was not opened: %s", type(error).__name__)
 
     async def _submitted(self, body: dict[str, Any]) -> None:
@@ -249,7 +244,7 @@ class AskHuman:
                 await self._client.reactions_add(
                     channel=said.channel_id, timestamp=said.message_ts, name="white_check_mark"
                 )
-        except _LOST as error:
+        except CALL_FAILED as error:
             log.info("an answer was not marked: %s", type(error).__name__)
 
 

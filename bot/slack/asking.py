@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from bot.records import GroundedAnswer, Outcome, Question
 from bot.slack.admission import Admission
 from bot.slack.audiences import Readers
 from bot.slack.channel_settings import ChannelPolicy, spoken_in
+from bot.slack.listening import acknowledge
 from bot.slack.mrkdwn import clean, escape, shortened
 from bot.slack.next_steps import HumanRequest
 from bot.slack.people import People
@@ -201,9 +202,6 @@ class PrivateAsking:
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the Share button."""
-
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
 
         async def share(body: dict[str, Any]) -> None:
             presser = Asker(body["team"]["id"], body["channel"]["id"], body["user"]["id"])

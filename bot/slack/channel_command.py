@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
 from typing import Any
 
-import aiohttp
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.maintenance import Maintenance
 from bot.slack.channel_modal import SAVED, channel_modal, chosen_settings
+from bot.slack.listening import acknowledge
 from bot.slack.people import People
+from bot.slack.reaching import CALL_FAILED
 from bot.slack.rendering import Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
@@ -23,8 +22,6 @@ from bot.store import ChannelSettingsStore
 from ingest import HandbookError
 
 log = logging.getLogger(__name__)
-
-_LOST = (SlackApiError, aiohttp.ClientError, TimeoutError, OSError)
 
 
 class ChannelCommand:
@@ -48,10 +45,6 @@ class ChannelCommand:
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the modal."""
-
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
-
         app.view(SAVED)(ack=acknowledge, lazy=[self._saved])
 
     async def open(self, command: dict[str, Any], words: Words) -> Message | None:
@@ -68,7 +61,7 @@ class ChannelCommand:
             about = {"channel": channel_id, "response_url": command["response_url"]}
             view = channel_modal(settings, sources, words, metadata=json.dumps(about))
             await self._client.views_open(trigger_id=command["trigger_id"], view=view)
-        except (HandbookError, *_LOST) as error:
+        except (HandbookError, *CALL_FAILED) as error:
             log.error("the settings of a channel were not shown: %s", type(error).__name__)
             return render_notice(words.channel_failed)
         return None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.slack.admission import Admission
 from bot.slack.audiences import Readers
+from bot.slack.listening import acknowledge
 from bot.slack.mrkdwn import escape
 from bot.slack.next_steps import CLOSE_PAGES
 from bot.slack.people import People
@@ -52,10 +53,6 @@ class ClosePages:
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the button."""
-
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
-
         app.action(CLOSE_PAGES)(ack=acknowledge, lazy=[self._pressed])
 
     async def _pressed(self, body: dict[str, Any]) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 from typing import Protocol
 
-import aiohttp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.slack.reaching import CALL_FAILED
 from bot.slack.rendering import Message
 
 log = logging.getLogger(__name__)
@@ -44,7 +43,7 @@ class DirectReport:
                 unfurl_links=False,
                 unfurl_media=False,
             )
-        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
+        except CALL_FAILED as error:
             log.error("something could not be told: %s", type(error).__name__)
             return False
         return True

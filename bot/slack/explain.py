@@ -8,8 +8,6 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-import aiohttp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.records import Question
@@ -17,6 +15,7 @@ from bot.slack.audiences import Readers
 from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.explain_view import render_explanation
 from bot.slack.people import People
+from bot.slack.reaching import CALL_FAILED
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import Message, render_notice
 from bot.slack.wording import Words
@@ -32,7 +31,6 @@ _LINK = re.compile(
     r"(?:\?(?P<query>\S*))?"
 )
 _THREAD = re.compile(r"(?:^|&)thread_ts=(\d+\.\d+)")
-_LOST = (SlackApiError, aiohttp.ClientError, TimeoutError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,7 @@ class Explaining:
             if channel.get("is_channel") and not channel.get("is_private"):
                 return True
             return await self._is_member(asked.channel_id, user_id)
-        except _LOST as error:
+        except CALL_FAILED as error:
             log.warning("members of %s: %s", asked.channel_id, type(error).__name__)
             return False
 

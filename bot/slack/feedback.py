@@ -6,20 +6,19 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable
 from typing import Any
 
-import aiohttp
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import JobStoreError
 from bot.slack.feedback_row import FEEDBACK, verdict_in
 from bot.slack.feedback_writer import FeedbackWriter
+from bot.slack.listening import acknowledge
 from bot.slack.mrkdwn import clean
 from bot.slack.next_steps import HumanRequest, with_ask_button
 from bot.slack.people import People
+from bot.slack.reaching import CALL_FAILED
 from bot.slack.rendering import Block, Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
@@ -60,10 +59,6 @@ class FeedbackListener:
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the thumbs and for the modal."""
-
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
-
         app.action(_PRESSED)(ack=acknowledge, lazy=[self._pressed])
         app.view(DETAILS)(ack=acknowledge, lazy=[self._detailed])
 
@@ -119,7 +114,7 @@ class FeedbackListener:
             await self._client.views_open(
                 trigger_id=body["trigger_id"], view=details_modal(about, words)
             )
-        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
+        except CALL_FAILED as error:
             log.warning("the feedback modal was not opened: %s", type(error).__name__)
             return False
         return True

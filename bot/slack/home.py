@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import aiohttp
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -39,8 +38,10 @@ from bot.slack.home_view import (
     HomeContent,
     home_view,
 )
+from bot.slack.listening import acknowledge
 from bot.slack.mrkdwn import clean
 from bot.slack.people import People
+from bot.slack.reaching import CALL_FAILED
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import Block, Message, render_notice
 from bot.slack.wording import Words
@@ -61,7 +62,6 @@ PAGES_LOOKED_UP = 20
 
 DETAILS = "home_feedback_details"
 
-_LOST = (SlackApiError, aiohttp.ClientError, TimeoutError, OSError)
 _ASKED = re.compile(f"^(?:{ASK}(?:_button)?|{AGAIN})$")
 _SEARCHED = re.compile(f"^{SEARCH}(?:_button)?$")
 _THUMBED = re.compile(f"^{THUMB}_")
@@ -156,9 +156,6 @@ class Home:
         async def accept() -> None:
             pass
 
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
-
         app.event("app_home_opened", matchers=[shows_home])(ack=accept, lazy=[self._opened])
         app.action(_ASKED)(ack=acknowledge, lazy=[self._asked])
         app.action(_SEARCHED)(ack=acknowledge, lazy=[self._searched])
@@ -189,7 +186,7 @@ class Home:
                     shown = ""
                     continue
                 log.error("a Home tab was refused: %s", error.response.get("error"))
-            except _LOST as error:
+            except CALL_FAILED as error:
                 log.warning("a Home tab was lost: %s", type(error).__name__)
             break
         return complete
@@ -370,7 +367,7 @@ async def _unless_lost(call: Any) -> Any:
     """Return what Slack answers, None when it refuses or cannot be reached."""
     try:
         return await call
-    except _LOST as error:
+    except CALL_FAILED as error:
         log.warning("a modal was not shown: %s", type(error).__name__)
         return None
 

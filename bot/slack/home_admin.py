@@ -17,6 +17,7 @@ from bot.maintenance import Maintenance
 from bot.slack.admin import AdminCommands
 from bot.slack.direct_report import DirectReport
 from bot.slack.home_view import DRY_RUN, GAPS_SHOWN, PAUSE, RESUME, SYNC, AdminContent
+from bot.slack.listening import acknowledge
 from bot.slack.people import People
 from bot.slack.readiness import Handbook
 from bot.store import Statistics
@@ -67,9 +68,6 @@ class HomeAdmin:
 
     def register(self, app: AsyncApp, refresh: Refresh) -> None:
         """Listen for the buttons; `refresh` shows the tab anew."""
-
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
 
         async def synced(body: dict[str, Any]) -> None:
             await self._sync(body, refresh)

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-import aiohttp
 from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
 from slack_bolt.oauth.async_callback_options import (
     AsyncCallbackOptions,
@@ -28,6 +27,7 @@ from starlette.routing import BaseRoute, Route
 from bot.errors import JobStoreError
 from bot.slack.installations import Installations, NotAllowedError
 from bot.slack.library_log import library_log
+from bot.slack.reaching import UNREACHABLE
 from bot.slack.wording import INSTALLATION_FAILED, NOT_ALLOWED
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,6 @@ log = logging.getLogger(__name__)
 INSTALL_PATH = "/slack/install"
 REDIRECT_PATH = "/slack/oauth_redirect"
 """deploy/build_manifests.py has it too."""
-_LOST = (aiohttp.ClientError, TimeoutError, OSError)
 STATE_LIFETIME_S = 600
 """How long somebody may take to agree; Slack's code lasts as long."""
 
@@ -92,7 +91,7 @@ def oauth_routes(
     async def come_back(request: Request) -> Response:
         try:
             answer = await flow.handle_callback(to_async_bolt_request(request, b""))
-        except (JobStoreError, *_LOST) as error:
+        except (JobStoreError, *UNREACHABLE) as error:
             log.error("installation failed: %s", type(error).__name__)
             return PlainTextResponse(INSTALLATION_FAILED, status_code=503)
         return to_starlette_response(answer)

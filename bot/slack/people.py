@@ -11,10 +11,9 @@ from datetime import UTC, tzinfo
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import aiohttp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.slack.reaching import CALL_FAILED
 from bot.slack.wording import WORDS, Words, language_of, language_of_locale
 from bot.slack.workspaces import current_team_id
 
@@ -150,7 +149,7 @@ class People:
             async with asyncio.timeout(PATIENCE_S):
                 answer = await self._client.usergroups_users_list(usergroup=group_id)
             members = frozenset(answer["users"])
-        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
+        except CALL_FAILED as error:
             log.warning("nobody is known of group %s: %s", group_id, type(error).__name__)
         self._members[known_as] = (self._now(), members)
         return members
@@ -159,7 +158,7 @@ class People:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 answer = await self._client.users_info(user=user_id, include_locale=True)
-        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError) as error:
+        except CALL_FAILED as error:
             log.warning("nothing is known of %s: %s", user_id, type(error).__name__)
             return UNKNOWN
         user = answer["user"]

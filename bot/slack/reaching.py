@@ -1,4 +1,4 @@
-"""Patience with a Slack that cannot be reached, none with one that refuses."""
+"""How calls of Slack fail: patience where it cannot be reached, none where it refuses."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ from ingest import ConfigurationError
 log = logging.getLogger(__name__)
 
 LONGEST_PAUSE_S = 30.0
+
+UNREACHABLE = (aiohttp.ClientError, TimeoutError, OSError)
+"""What a call of Slack raises that did not get through."""
+CALL_FAILED = (SlackApiError, *UNREACHABLE)
+"""What a call of Slack raises when it fails, refused or lost."""
 
 _T = TypeVar("_T")
 
@@ -40,7 +45,7 @@ async def until_reachable(call: Callable[[], Awaitable[_T]], token_name: str) ->
                     " copy it again from your app's settings"
                 ) from error
             reason = f"HTTP {error.response.status_code}"
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except UNREACHABLE as error:
             reason = type(error).__name__
         log.warning("Slack cannot be reached (%s); trying again in %.0f s", reason, pause_s)
         await asyncio.sleep(pause_s)

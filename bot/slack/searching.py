@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from bot.slack.asking import Asker
 from bot.slack.audiences import Readers
 from bot.slack.channel_settings import ChannelPolicy, spoken_in
 from bot.slack.hits import render_hits
+from bot.slack.listening import acknowledge
 from bot.slack.people import People
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import Message, button, render_notice, with_block
@@ -54,10 +54,6 @@ class Searching:
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the button below a page of passages."""
-
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
-
         app.action(MORE_HITS)(ack=acknowledge, lazy=[self._more])
 
     async def search(self, asker: Asker, terms: str, *, skipped: int = 0) -> Message:

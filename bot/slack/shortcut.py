@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
 from typing import Any
 
-import aiohttp
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.asking import Asker, PrivateAsking
 from bot.slack.feedback_row import plain_blocks
+from bot.slack.listening import acknowledge
 from bot.slack.message_text import text_of
 from bot.slack.mrkdwn import shortened
 from bot.slack.people import People
 from bot.slack.presentation import Presentation
+from bot.slack.reaching import CALL_FAILED
 from bot.slack.rendering import Block, Message, button, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
@@ -30,7 +29,6 @@ ASK_ABOUT = "ask_about_message"
 SHARE_IN_THREAD = "share_in_thread"
 SHARE_ROW = "share_row"
 EXCERPT_LIMIT = 300
-_LOST = (SlackApiError, aiohttp.ClientError, TimeoutError, OSError)
 
 
 class MessageShortcut:
@@ -54,10 +52,6 @@ class MessageShortcut:
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the shortcut and for the button in its modal."""
-
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
-
         app.message_shortcut(ASK_ABOUT)(ack=acknowledge, lazy=[self._asked])
         app.action(SHARE_IN_THREAD)(ack=acknowledge, lazy=[self._share])
 
@@ -114,7 +108,7 @@ class MessageShortcut:
         view = _modal(words, render_notice(words.searching).blocks)
         try:
             opened = await self._client.views_open(trigger_id=trigger_id, view=view)
-        except _LOST as error:
+        except CALL_FAILED as error:
             log.warning("a modal was not opened: %s", type(error).__name__)
             return None
         view_id: str = opened["view"]["id"]
@@ -123,7 +117,7 @@ class MessageShortcut:
     async def _update(self, view_id: str, view: Block) -> None:
         try:
             await self._client.views_update(view_id=view_id, view=view)
-        except _LOST as error:
+        except CALL_FAILED as error:
             log.warning("a modal was not filled: %s", type(error).__name__)
 
 

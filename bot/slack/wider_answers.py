@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import Any
 
-import aiohttp
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.records import GroundedAnswer, Question
 from bot.slack.asking import Asker, PrivateAsking, cited_chunks
 from bot.slack.audiences import Readers
 from bot.slack.channel_settings import ChannelPolicy
+from bot.slack.listening import acknowledge
 from bot.slack.next_steps import VALUE_LIMIT
 from bot.slack.people import People
+from bot.slack.reaching import CALL_FAILED
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import button, render_notice, with_block
 from bot.slack.replies import ReplyAddress
@@ -31,7 +30,6 @@ from ingest import HandbookError
 log = logging.getLogger(__name__)
 
 WIDER_ANSWER = "wider_answer"
-_LOST = (SlackApiError, aiohttp.ClientError, TimeoutError, OSError)
 
 
 class WiderAnswers:
@@ -65,10 +63,6 @@ class WiderAnswers:
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the button."""
-
-        async def acknowledge(ack: Callable[[], Any]) -> None:
-            await ack()
-
         app.action(WIDER_ANSWER)(ack=acknowledge, lazy=[self._pressed])
 
     def offer(self, job: Job) -> None:
@@ -89,7 +83,7 @@ class WiderAnswers:
                 await self._show_offer(job)
         except HandbookError as error:
             log.warning("no wider answer is offered: %s", type(error).__name__)
-        except _LOST as error:
+        except CALL_FAILED as error:
             log.info("a wider answer was not offered: %s", type(error).__name__)
 
     async def _has_more(self, job: Job) -> bool:
