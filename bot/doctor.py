@@ -171,7 +171,7 @@ def _check_slack(settings: BotSettings) -> list[Check]:
                 "to serve, create the app from deploy/ and set its tokens (docs/deployment.md)",
             )
         ]
-    from bot.slack.diagnosis import diagnose
+    from bot.slack.connection.diagnosis import diagnose
 
     return [
         Check(found.name, State.OK if found.ok else State.FAILED, found.detail, found.remedy)

@@ -23,7 +23,7 @@ from bot.sandbox.control import Sandbox
 from bot.sandbox.manifest import DEFAULT_PATH, Manifest
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.workspace import Message
-from bot.slack.http_mode import EVENTS_PATH
+from bot.slack.connection.http_mode import EVENTS_PATH
 from bot.slack.wording import ENGLISH, FRENCH
 
 ROOT = Path(__file__).resolve().parents[1]

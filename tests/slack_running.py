@@ -18,13 +18,13 @@ from bot.sandbox.control import Sandbox
 from bot.settings import BotSettings
 from bot.slack.app import SlackApp
 from bot.slack.composition import Foundation
-from bot.slack.connection import Connection, Receiver
+from bot.slack.connection.connect import Connection, Receiver
+from bot.slack.connection.http_mode import EVENTS_PATH, HttpReceiver
+from bot.slack.connection.socket_mode import SocketModeReceiver
+from bot.slack.connection.web_client import SlackClient
+from bot.slack.connection.workspaces import OneWorkspace
 from bot.slack.house_rules import HouseRules
-from bot.slack.http_mode import EVENTS_PATH, HttpReceiver
 from bot.slack.readiness import Handbook
-from bot.slack.socket_mode import SocketModeReceiver
-from bot.slack.web_client import SlackClient
-from bot.slack.workspaces import OneWorkspace
 from bot.store import JobStore, Stores, migrate, open_engine
 from bot.web import WebServer
 from ingest import PUBLIC, Audiences, IndexStoreError, StoredChunk

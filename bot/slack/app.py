@@ -17,9 +17,9 @@ from bot.maintenance import Maintenance
 from bot.metrics import Metrics
 from bot.observability import Health, routes
 from bot.settings import BotSettings
-from bot.slack.bolt import build_bolt
 from bot.slack.composition import Foundation, compose
-from bot.slack.connection import connect
+from bot.slack.connection.bolt import build_bolt
+from bot.slack.connection.connect import connect
 from bot.slack.house_rules import HouseRules
 from bot.slack.model_alerts import ModelAlerts
 from bot.slack.readiness import Handbook, HandbookWhenReady

@@ -13,6 +13,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import JobStoreError
+from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.human_messages import (
     ANSWER_LIMIT,
     GIVE_ANSWER,
@@ -24,7 +25,6 @@ from bot.slack.listening import acknowledge
 from bot.slack.mrkdwn import clean
 from bot.slack.next_steps import ASK_HUMAN, HumanRequest
 from bot.slack.people import People
-from bot.slack.reaching import CALL_FAILED
 from bot.slack.rendering import Block, Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words

@@ -10,20 +10,20 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.slack.admin import EXAMPLE_CRON, AdminCommands
+from bot.slack.admin.channel import ChannelCommand
+from bot.slack.admin.commands import EXAMPLE_CRON, AdminCommands
+from bot.slack.admin.explain import Explaining
+from bot.slack.admin.sync_reports import COMMAND
 from bot.slack.admission import Admission
 from bot.slack.asking import Asker, PrivateAsking
-from bot.slack.channel_command import ChannelCommand
 from bot.slack.channel_settings import ChannelPolicy, spoken_in
-from bot.slack.explain import Explaining
+from bot.slack.connection.workspaces import our_user_id
 from bot.slack.mrkdwn import question_text
 from bot.slack.people import People
 from bot.slack.rendering import Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.searching import Searching
-from bot.slack.sync_reports import COMMAND
 from bot.slack.wording import Words
-from bot.slack.workspaces import our_user_id
 from ingest import HandbookError
 
 log = logging.getLogger(__name__)

@@ -15,27 +15,28 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 from bot.maintenance import Maintenance
 from bot.metrics import Metrics
 from bot.slack import direct_messages, mentions
-from bot.slack.admin import AdminCommands
+from bot.slack.admin.channel import ChannelCommand
+from bot.slack.admin.commands import AdminCommands
+from bot.slack.admin.explain import Explaining
 from bot.slack.admission import Admission
 from bot.slack.agent_pane import AgentPane
 from bot.slack.ask_human import AskHuman
 from bot.slack.asking import PrivateAsking
 from bot.slack.audiences import Readers
-from bot.slack.channel_command import ChannelCommand
 from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.channel_threads import ChannelThreads
 from bot.slack.close_pages import ClosePages
 from bot.slack.commands import Commands
-from bot.slack.connection import Connection
+from bot.slack.connection.connect import Connection
+from bot.slack.connection.library_log import library_log
+from bot.slack.connection.web_client import SlackClient
 from bot.slack.delivery import SlackDelivery
-from bot.slack.explain import Explaining
 from bot.slack.feedback import FeedbackListener
 from bot.slack.feedback_writer import FeedbackWriter
-from bot.slack.home import Home
-from bot.slack.home_admin import HomeAdmin
+from bot.slack.home.admin import HomeAdmin
+from bot.slack.home.tab import Home
 from bot.slack.house_rules import HouseRules
 from bot.slack.jobs import Workers
-from bot.slack.library_log import library_log
 from bot.slack.model_alerts import ModelAlerts
 from bot.slack.people import People
 from bot.slack.presentation import Presentation
@@ -43,7 +44,6 @@ from bot.slack.readiness import Handbook
 from bot.slack.reception import Reception
 from bot.slack.searching import Searching
 from bot.slack.shortcut import MessageShortcut
-from bot.slack.web_client import SlackClient
 from bot.slack.wider_answers import WiderAnswers
 from bot.slack.wording import DEFAULT_LANGUAGE, WORDS
 from bot.store import Stores

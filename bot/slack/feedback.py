@@ -12,13 +12,13 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import JobStoreError
+from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.feedback_row import FEEDBACK, verdict_in
 from bot.slack.feedback_writer import FeedbackWriter
 from bot.slack.listening import acknowledge
 from bot.slack.mrkdwn import clean
 from bot.slack.next_steps import HumanRequest, with_ask_button
 from bot.slack.people import People
-from bot.slack.reaching import CALL_FAILED
 from bot.slack.rendering import Block, Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words

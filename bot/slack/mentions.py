@@ -7,8 +7,8 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.slack.connection.workspaces import our_user_id
 from bot.slack.incoming import question_in
-from bot.slack.workspaces import our_user_id
 from bot.store import NewJob
 
 

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.reaching import CALL_FAILED
+from bot.slack.connection.reaching import CALL_FAILED
+from bot.slack.connection.workspaces import current_team_id
 from bot.slack.wording import WORDS, Words, language_of, language_of_locale
-from bot.slack.workspaces import current_team_id
 
 log = logging.getLogger(__name__)
 

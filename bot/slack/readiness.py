@@ -10,7 +10,7 @@ from bot.answering.explanation import Explanation
 from bot.metrics import Metrics
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResults
-from bot.slack.workspaces import current_team_id
+from bot.slack.connection.workspaces import current_team_id
 from ingest import PUBLIC, Audiences, IndexNotBuiltError, StoredChunk, Vector, within
 
 

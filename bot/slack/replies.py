@@ -9,8 +9,8 @@ from typing import Any
 import aiohttp
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from bot.slack.connection.library_log import library_log
 from bot.slack.feedback_row import variants
-from bot.slack.library_log import library_log
 from bot.slack.rendering import Message
 
 log = logging.getLogger(__name__)

@@ -10,17 +10,17 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.asking import Asker, PrivateAsking
+from bot.slack.connection.reaching import CALL_FAILED
+from bot.slack.connection.workspaces import our_user_id
 from bot.slack.feedback_row import plain_blocks
 from bot.slack.listening import acknowledge
 from bot.slack.message_text import text_of
 from bot.slack.mrkdwn import shortened
 from bot.slack.people import People
 from bot.slack.presentation import Presentation
-from bot.slack.reaching import CALL_FAILED
 from bot.slack.rendering import Block, Message, button, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
-from bot.slack.workspaces import our_user_id
 
 log = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ from bot.records import GroundedAnswer, Question
 from bot.slack.asking import Asker, PrivateAsking, cited_chunks
 from bot.slack.audiences import Readers
 from bot.slack.channel_settings import ChannelPolicy
+from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.listening import acknowledge
 from bot.slack.next_steps import VALUE_LIMIT
 from bot.slack.people import People
-from bot.slack.reaching import CALL_FAILED
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import button, render_notice, with_block
 from bot.slack.replies import ReplyAddress

@@ -14,9 +14,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.gaps import Gap, group_alike
 from bot.maintenance import Maintenance
-from bot.slack.admin import AdminCommands
-from bot.slack.direct_report import DirectReport
-from bot.slack.home_view import DRY_RUN, GAPS_SHOWN, PAUSE, RESUME, SYNC, AdminContent
+from bot.slack.admin.commands import AdminCommands
+from bot.slack.admin.direct_report import DirectReport
+from bot.slack.home.view import DRY_RUN, GAPS_SHOWN, PAUSE, RESUME, SYNC, AdminContent
 from bot.slack.listening import acknowledge
 from bot.slack.people import People
 from bot.slack.readiness import Handbook

@@ -22,8 +22,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot.encryption import TokenVault
 from bot.errors import JobStoreError, WorkspaceUnavailable
-from bot.slack.library_log import library_log
-from bot.slack.workspaces import Workspace
+from bot.slack.connection.library_log import library_log
+from bot.slack.connection.workspaces import Workspace
 from bot.store.engine import READ_ONLY
 from bot.store.leases import Leases
 

@@ -14,15 +14,15 @@ from starlette.routing import BaseRoute
 from bot.encryption import TokenVault
 from bot.metrics import Metrics
 from bot.settings import BotSettings
-from bot.slack.http_mode import HttpReceiver
-from bot.slack.installations import Installations
-from bot.slack.library_log import library_log
-from bot.slack.oauth import oauth_routes
-from bot.slack.scopes import REQUIRED_SCOPES
-from bot.slack.socket_mode import SocketModeReceiver
-from bot.slack.uninstalling import Uninstalling
-from bot.slack.web_client import SlackClient
-from bot.slack.workspaces import OneWorkspace, Workspace, Workspaces, enter
+from bot.slack.connection.http_mode import HttpReceiver
+from bot.slack.connection.installations import Installations
+from bot.slack.connection.library_log import library_log
+from bot.slack.connection.oauth import oauth_routes
+from bot.slack.connection.scopes import REQUIRED_SCOPES
+from bot.slack.connection.socket_mode import SocketModeReceiver
+from bot.slack.connection.uninstalling import Uninstalling
+from bot.slack.connection.web_client import SlackClient
+from bot.slack.connection.workspaces import OneWorkspace, Workspace, Workspaces, enter
 from bot.store.forgetting import forget_workspace
 from ingest import ConfigurationError
 

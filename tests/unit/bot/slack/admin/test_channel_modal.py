@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.sandbox.blocks import view_problems
-from bot.slack.channel_modal import SOURCES_LIMIT, channel_modal, chosen_settings
+from bot.slack.admin.channel_modal import SOURCES_LIMIT, channel_modal, chosen_settings
 from bot.slack.wording import ENGLISH, FRENCH, Words
 from bot.store import ChannelSettings, WhoMayAsk
 

@@ -11,8 +11,8 @@ from slack_sdk.errors import SlackApiError
 from bot.metrics import Metrics
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
-from bot.slack.web_client import SlackClient
-from bot.slack.workspaces import Workspace, enter
+from bot.slack.connection.web_client import SlackClient
+from bot.slack.connection.workspaces import Workspace, enter
 
 
 @pytest.fixture

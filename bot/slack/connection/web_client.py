@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.metrics import Metrics
-from bot.slack.workspaces import current, current_team_id
+from bot.slack.connection.workspaces import current, current_team_id
 
 log = logging.getLogger(__name__)
 

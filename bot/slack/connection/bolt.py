@@ -13,9 +13,9 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.metrics import Metrics
-from bot.slack.library_log import library_log
+from bot.slack.connection.library_log import library_log
+from bot.slack.connection.workspaces import Workspace, current_team_id
 from bot.slack.wording import NOT_INSTALLED
-from bot.slack.workspaces import Workspace, current_team_id
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.maintenance import Maintenance
-from bot.slack.channel_modal import SAVED, channel_modal, chosen_settings
+from bot.slack.admin.channel_modal import SAVED, channel_modal, chosen_settings
+from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.listening import acknowledge
 from bot.slack.people import People
-from bot.slack.reaching import CALL_FAILED
 from bot.slack.rendering import Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words

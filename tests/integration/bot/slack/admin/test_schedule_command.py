@@ -14,7 +14,7 @@ from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.workspace import Message
 from bot.settings import BotSettings
-from bot.slack.admin import EXAMPLE_CRON
+from bot.slack.admin.commands import EXAMPLE_CRON
 from bot.slack.wording import ENGLISH, FRENCH
 from ingest import IngestScheduler, read_schedule
 from tests.slack_running import running, settings_in

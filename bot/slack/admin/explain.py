@@ -11,11 +11,11 @@ from typing import Self
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.records import Question
+from bot.slack.admin.explain_view import render_explanation
 from bot.slack.audiences import Readers
 from bot.slack.channel_settings import ChannelPolicy
-from bot.slack.explain_view import render_explanation
+from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.people import People
-from bot.slack.reaching import CALL_FAILED
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import Message, render_notice
 from bot.slack.wording import Words

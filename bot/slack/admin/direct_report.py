@@ -7,7 +7,7 @@ from typing import Protocol
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.reaching import CALL_FAILED
+from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.rendering import Message
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.reaching import until_reachable
+from bot.slack.connection.reaching import until_reachable
 
 
 @dataclass(frozen=True, slots=True)

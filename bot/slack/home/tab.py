@@ -21,13 +21,14 @@ from bot.records import Question, collapse
 from bot.slack.admission import Admission
 from bot.slack.asking import Asker, PrivateAsking
 from bot.slack.audiences import Readers
+from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.feedback import details_in, details_modal
 from bot.slack.feedback_row import verdict_in
 from bot.slack.feedback_writer import FeedbackWriter
 from bot.slack.hits import render_hits
-from bot.slack.home_admin import HomeAdmin
-from bot.slack.home_modals import THUMB, message_modal, notice_modal, waiting_modal, with_thanks
-from bot.slack.home_view import (
+from bot.slack.home.admin import HomeAdmin
+from bot.slack.home.modals import THUMB, message_modal, notice_modal, waiting_modal, with_thanks
+from bot.slack.home.view import (
     AGAIN,
     ASK,
     FAVOURITES_SHOWN,
@@ -41,7 +42,6 @@ from bot.slack.home_view import (
 from bot.slack.listening import acknowledge
 from bot.slack.mrkdwn import clean
 from bot.slack.people import People
-from bot.slack.reaching import CALL_FAILED
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import Block, Message, render_notice
 from bot.slack.wording import Words

@@ -17,12 +17,8 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.maintenance import Maintenance
-from bot.slack.direct_report import Address, DirectReport
-from bot.slack.listening import acknowledge
-from bot.slack.people import People
-from bot.slack.rendering import Message, render_notice
-from bot.slack.replies import ReplyAddress
-from bot.slack.sync_reports import (
+from bot.slack.admin.direct_report import Address, DirectReport
+from bot.slack.admin.sync_reports import (
     CONFIRM,
     removals_digest,
     render_progress,
@@ -30,6 +26,10 @@ from bot.slack.sync_reports import (
     render_schedule,
     render_state,
 )
+from bot.slack.listening import acknowledge
+from bot.slack.people import People
+from bot.slack.rendering import Message, render_notice
+from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
 from ingest import HandbookError, IngestReport, LeaseHeldError, ProgressEvent
 

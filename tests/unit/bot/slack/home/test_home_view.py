@@ -10,8 +10,8 @@ import pytest
 from bot.gaps import Gap
 from bot.maintenance import HandbookState
 from bot.sandbox.blocks import view_problems
-from bot.slack.home_modals import message_modal, waiting_modal
-from bot.slack.home_view import AdminContent, Favourite, HomeContent, home_view
+from bot.slack.home.modals import message_modal, waiting_modal
+from bot.slack.home.view import AdminContent, Favourite, HomeContent, home_view
 from bot.slack.rendering import Message
 from bot.slack.wording import ENGLISH, FRENCH, Words
 from bot.store import RecentQuestion

@@ -12,11 +12,11 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from bot.errors import JobStoreError
 from bot.metrics import Metrics
 from bot.settings import BotSettings
-from bot.slack.connection import connect
-from bot.slack.installations import Installations
-from bot.slack.oauth import INSTALL_PATH
-from bot.slack.scopes import REQUIRED_SCOPES
-from bot.slack.workspaces import Workspaces
+from bot.slack.connection.connect import connect
+from bot.slack.connection.installations import Installations
+from bot.slack.connection.oauth import INSTALL_PATH
+from bot.slack.connection.scopes import REQUIRED_SCOPES
+from bot.slack.connection.workspaces import Workspaces
 from bot.store import open_engine
 
 

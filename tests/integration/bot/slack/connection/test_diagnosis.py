@@ -10,10 +10,10 @@ import pytest
 
 from bot.sandbox.server import SandboxServer
 from bot.settings import BotSettings
-from bot.slack.diagnosis import Finding, diagnose
-from bot.slack.scopes import REQUIRED_SCOPES
+from bot.slack.connection.diagnosis import Finding, diagnose
+from bot.slack.connection.scopes import REQUIRED_SCOPES
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[5]
 
 
 async def examine(**wrong: str | None) -> list[Finding]:

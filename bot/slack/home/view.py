@@ -9,9 +9,9 @@ from urllib.parse import urldefrag
 from bot.gaps import Gap
 from bot.maintenance import HandbookState
 from bot.records import collapse
+from bot.slack.admin.sync_reports import next_sync
 from bot.slack.mrkdwn import clean, safe_url, shortened
 from bot.slack.rendering import CONTEXT_LIMIT, SECTION_LIMIT, Block, button
-from bot.slack.sync_reports import next_sync
 from bot.slack.wording import Words
 from bot.store import RecentQuestion
 from ingest import IngestReport, SourceStatus, StoredChunk

@@ -9,7 +9,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.slack.installations import Installations
+from bot.slack.connection.installations import Installations
 
 log = logging.getLogger(__name__)
 

@@ -266,7 +266,7 @@ class SlowEncoder(ScriptedHandbook):
 async def test_home_does_not_wait_for_the_encoder_and_shows_the_groups_when_they_are_there(
     sandbox: Sandbox, settings: BotSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.slack.home_admin.PATIENCE_S", 0.05)
+    monkeypatch.setattr("bot.slack.home.admin.PATIENCE_S", 0.05)
     handbook = SlowEncoder()
     ask_in_vain(sandbox, settings, "wifi ?", "chien ?")
     async with serving(sandbox, settings, handbook=handbook):

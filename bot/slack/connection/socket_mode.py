@@ -6,8 +6,8 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from starlette.routing import BaseRoute
 
-from bot.slack.library_log import library_log
-from bot.slack.reaching import until_reachable
+from bot.slack.connection.library_log import library_log
+from bot.slack.connection.reaching import until_reachable
 
 PING_EVERY_S = 5.0
 """Also how long a connection that broke without a word goes unnoticed."""

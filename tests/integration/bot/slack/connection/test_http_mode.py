@@ -17,7 +17,7 @@ from bot.sandbox.control import Sandbox
 from bot.sandbox.delivery import DeliveryState
 from bot.sandbox.manifest import DEFAULT_PATH, Manifest
 from bot.sandbox.server import SandboxServer
-from bot.slack.http_mode import HttpReceiver
+from bot.slack.connection.http_mode import HttpReceiver
 from bot.slack.readiness import HandbookWhenReady
 from bot.slack.wording import NOT_INSTALLED
 from bot.web import MAX_BODY_BYTES, WebServer

@@ -249,7 +249,7 @@ async def test_no_questions_are_shown_where_their_words_are_not_kept(
 async def test_the_favourites_are_pages_that_everybody_may_read(
     sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.slack.home.KEEP_USES_S", 0.0)
+    monkeypatch.setattr("bot.slack.home.tab.KEEP_USES_S", 0.0)
     secret = passage("Télétravail des chefs.", chunk_id="c2", page="chefs.md", title="Chefs")
 
     def cites_both(question: Question, _: Audiences) -> Outcome:

@@ -17,8 +17,8 @@ from bot.answering.explanation import (
 from bot.answering.support import Support
 from bot.records import Abstention, AbstentionReason, Question
 from bot.sandbox.blocks import Surface, block_problems
-from bot.slack.explain import MessageLink
-from bot.slack.explain_view import render_explanation
+from bot.slack.admin.explain import MessageLink
+from bot.slack.admin.explain_view import render_explanation
 from bot.slack.wording import ENGLISH, FRENCH, Words
 from bot.store import AskedQuestion
 from tests.outcomes import abstention, answer, passage

@@ -28,12 +28,12 @@ from bot.sandbox.manifest import DEFAULT_PATH, Manifest
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.workspace import Workspace as SandboxWorkspace
 from bot.settings import BotSettings
-from bot.slack.connection import connect
-from bot.slack.diagnosis import diagnose
-from bot.slack.installations import Installations
+from bot.slack.connection.connect import connect
+from bot.slack.connection.diagnosis import diagnose
+from bot.slack.connection.installations import Installations
+from bot.slack.connection.workspaces import Workspace
 from bot.slack.readiness import HandbookWhenReady
 from bot.slack.wording import FRENCH, NOT_ALLOWED, NOT_INSTALLED
-from bot.slack.workspaces import Workspace
 from bot.store import JobState, JobStore, migrate, open_engine
 from ingest import Audiences, ConfigurationError, run_ingest
 from tests.slack_running import knows_remote_work, running, settings_in
@@ -423,7 +423,7 @@ async def test_an_answer_waits_while_its_workspace_cannot_be_acted_in(
 async def test_what_was_under_way_when_a_workspace_left_is_deleted_too(
     sandbox: Sandbox, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.slack.uninstalling.LATE_S", 1.0)
+    monkeypatch.setattr("bot.slack.connection.uninstalling.LATE_S", 1.0)
     first = teams(sandbox)[0]
     begun, go_on = threading.Event(), threading.Event()
 

@@ -25,9 +25,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bot.errors import JobStoreError
-from bot.slack.installations import Installations, NotAllowedError
-from bot.slack.library_log import library_log
-from bot.slack.reaching import UNREACHABLE
+from bot.slack.connection.installations import Installations, NotAllowedError
+from bot.slack.connection.library_log import library_log
+from bot.slack.connection.reaching import UNREACHABLE
 from bot.slack.wording import INSTALLATION_FAILED, NOT_ALLOWED
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""What admins do with `/handbook`: syncs, the schedule, channels, explanations."""
