@@ -56,6 +56,8 @@ class RawPage:
         audiences: Who may read it.
         workspaces: Ids of the workspaces to whose people that is limited; none: no limit.
         obeys_itself: Whether the audience that the page itself names limits it.
+        found_at: Where its text stands in the source: elsewhere than `path` when a link or another
+            address led there. Who may read it depends on both; None: not known to differ.
     """
 
     path: str
@@ -66,6 +68,7 @@ class RawPage:
     audiences: Audiences = PUBLIC
     workspaces: frozenset[str] = frozenset()
     obeys_itself: bool = True
+    found_at: str | None = None
 
     @property
     def content_hash(self) -> str:

@@ -115,7 +115,8 @@ class FolderSource:
         """
         location = self._root / self._locations.get(entry.path, entry.path)
         try:
-            if not location.resolve(strict=True).is_relative_to(self._root.resolve(strict=True)):
+            real, root = location.resolve(strict=True), self._root.resolve(strict=True)
+            if not real.is_relative_to(root):
                 raise PageParseError(_LEAVES)
             with location.open("rb") as file:
                 content = file.read(self._max_page_bytes + 1)
@@ -133,6 +134,7 @@ class FolderSource:
             modified_at=datetime.fromtimestamp(modified, UTC),
             url=self._links.link(entry.path) if self._links else None,
             audiences=self._audiences,
+            found_at=unicodedata.normalize("NFC", real.relative_to(root).as_posix()),
         )
 
     def close(self) -> None:

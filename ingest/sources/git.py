@@ -198,6 +198,7 @@ class GitSource:
             modified_at=change.modified_at if change else None,
             url=self._link(entry.path, found),
             audiences=self._audiences,
+            found_at=self._named(found.repository_path),
         )
 
     def close(self) -> None:

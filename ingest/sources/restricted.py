@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from urllib.parse import unquote, urlsplit
 
 from ingest.records import RawPage, narrow
 from ingest.sources.base import UNWATCHED, Entry, Listing, Source, Watch
@@ -15,8 +16,8 @@ class RestrictedSource:
 
     Args:
         source: Delivers the pages.
-        path_audiences: Audiences by path pattern; a page that several match is for those whom
-            all of them allow.
+        path_audiences: Audiences by path pattern, of web pages by that of their address without
+            the first `/`; a page that several match is for those whom all of them allow.
         workspaces: Ids of the workspaces whose people may read the pages; none: no limit.
         obey_pages: Whether the audience that a page itself names limits it.
     """
@@ -53,8 +54,9 @@ class RestrictedSource:
         """Read one page."""
         raw = self._source.fetch(entry)
         audiences = raw.audiences
+        places = {place for path in (raw.path, raw.found_at) if path for place in _places(path)}
         for pattern, names in self._rules:
-            if pattern.match(raw.path):
+            if any(pattern.match(place) for place in places):
                 audiences = narrow(audiences, names)
         return replace(
             raw,
@@ -66,3 +68,11 @@ class RestrictedSource:
     def close(self) -> None:
         """Let go of what reading needed."""
         self._source.close()
+
+
+def _places(path: str) -> tuple[str, ...]:
+    """Return the ways to write where a page stands: a rule meant for one of them holds."""
+    if not path.startswith(("http://", "https://")):
+        return (path,)
+    inside = urlsplit(path).path.removeprefix("/")
+    return path, inside, unquote(inside)

@@ -346,6 +346,8 @@ class Visitor:
         """Ask for an address, and for those it sends us to, as long as they are the site's."""
         max_bytes = None if page else SITEMAP_MAX_BYTES
         for _ in range(_MAX_REDIRECTS + 1):
+            if self._would_tell_the_network(url):
+                raise PageParseError("would show the login over http")
             if page and not self._rules(url).can_fetch(url, USER_AGENT):
                 raise PageParseError("robots.txt forbids it")
             reply = self._client.get(url, _conditions(before), max_bytes=max_bytes)
@@ -361,6 +363,11 @@ class Visitor:
                 raise PageParseError(f"redirects out of the site: {self._remedy()}")
             url, before = target, self._cache.get(target) if page else None
         raise PageParseError(f"redirects more than {_MAX_REDIRECTS} times")
+
+    def _would_tell_the_network(self, url: str) -> bool:
+        """Tell whether asking sends credentials in clear, though the site is one of https."""
+        is_secure = self._start[0].startswith("https:")
+        return self._access.has_credentials and is_secure and url.startswith("http:")
 
     def _accepted(self, reply: Reply, before: Visit | None) -> Reply:
         if reply.status in _GONE:

@@ -164,6 +164,7 @@ class WebsiteSource:
             modified_at=datetime.fromisoformat(visit.modified_at) if visit.modified_at else None,
             url=entry.path,
             audiences=self._audiences,
+            found_at=visit.url,
         )
 
     def close(self) -> None:

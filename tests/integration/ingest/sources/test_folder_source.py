@@ -9,9 +9,10 @@ import pytest
 
 from ingest.errors import ConfigurationError, PageParseError, SourceUnavailableError
 from ingest.parsing.media import HTML, MARKDOWN, MEDIA_TYPES
-from ingest.records import RawPage
+from ingest.records import PUBLIC, RawPage
 from ingest.sources.base import Entry, Listing
 from ingest.sources.folder import FolderSource
+from ingest.sources.restricted import RestrictedSource
 
 
 @pytest.fixture
@@ -66,6 +67,7 @@ def test_a_page_comes_with_its_bytes_type_date_link_and_audience(root: Path) -> 
         modified_at=datetime.fromtimestamp(1_700_000_000, UTC),
         url="https://x.fr/rh/cong%C3%A9s%20pay%C3%A9s.md",
         audiences=frozenset({"managers"}),
+        found_at="rh/congés payés.md",
     )
 
 
@@ -148,6 +150,21 @@ def test_links_are_followed_inside_the_folder_and_never_out_of_it(root: Path) ->
         "dossier": "a link that leaves the folder",
         "rh/retour": "a link to a folder it is in",
     }
+
+
+def test_a_link_to_a_restricted_file_shows_it_to_nobody_else(root: Path) -> None:
+    write(root / "paie" / "primes.md")
+    write(root / "rh" / "b.md")
+    (root / "a-lire.md").symlink_to(root / "paie" / "primes.md")
+    (root / "ouvert").symlink_to(root / "paie")
+    source = RestrictedSource(FolderSource("s", root), {"paie/": ["rh"]})
+
+    found = {entry.path: source.fetch(entry).audiences for entry in source.listing().entries}
+
+    assert found["paie/primes.md"] == {"rh"}
+    assert found["a-lire.md"] == {"rh"}
+    assert found["ouvert/primes.md"] == {"rh"}
+    assert found["rh/b.md"] == PUBLIC
 
 
 def test_a_file_that_becomes_a_link_out_of_the_folder_is_not_read(root: Path) -> None:

@@ -19,6 +19,7 @@ from ingest.records import RawPage
 from ingest.sources.base import Listing, Watch
 from ingest.sources.git import GitSource, web_template
 from ingest.sources.git_command import GitAccess
+from ingest.sources.restricted import RestrictedSource
 from tests.fakes import FakeEmbedder, FakeIndexWriter
 from tests.git_repository import Repository, git, plain_http, smart_http
 
@@ -336,6 +337,16 @@ def test_links_stay_in_the_folder_and_submodules_are_not_followed(repository, op
         "out.md": "a link that leaves the folder",
         "module": "a submodule, which is not followed",
     }
+
+
+def test_a_link_to_a_restricted_file_shows_it_to_nobody_else(repository, open_git):
+    (repository.copy / "docs" / "same.md").symlink_to("rh/conges.md")
+    repository.push("a link")
+    source = RestrictedSource(open_git(folder="docs"), {"rh/": ["rh"]})
+
+    found = {entry.path: source.fetch(entry).audiences for entry in source.listing().entries}
+
+    assert found == {path: {"rh"} for path in ("rh/conges.md", "rh/index.md", "same.md")}
 
 
 def test_filters_and_hooks_of_the_repository_never_run(repository, open_git, tmp_path):

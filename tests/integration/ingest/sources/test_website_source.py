@@ -16,8 +16,9 @@ from pydantic import SecretStr
 import ingest.sources.web_client as web_client
 from ingest.errors import SourceUnavailableError
 from ingest.pipeline import sync
-from ingest.records import RawPage
+from ingest.records import PUBLIC, RawPage
 from ingest.sources.base import Listing, Watch
+from ingest.sources.restricted import RestrictedSource
 from ingest.sources.web_visitor import SiteAccess, SiteLimits
 from ingest.sources.website import WebsiteSource
 from tests.certificates import authority_for
@@ -239,6 +240,22 @@ def test_addresses_of_one_page_are_one_page(site, open_site):
     assert paths(open_site(mode="crawl").listing(), site) == ["/", "/a", "/nouveau"]
 
 
+def test_a_restricted_page_that_goes_by_another_address_stays_restricted(site, open_site):
+    elsewhere = f'<link rel="canonical" href="{site.url}/prime">'
+    site.page("/", link("/paie/prime", "/b"))
+    site.page("/b", link())
+    site.page("/paie/prime", link(), head=elsewhere)
+    source = RestrictedSource(open_site(mode="crawl"), {"paie/": ["rh"]})
+
+    found = {entry.path: source.fetch(entry).audiences for entry in source.listing().entries}
+
+    assert found == {
+        f"{site.url}/": PUBLIC,
+        f"{site.url}/b": PUBLIC,
+        f"{site.url}/prime": {"rh"},
+    }
+
+
 def test_a_template_that_gives_every_page_one_canonical_address_is_not_believed(site, open_site):
     pages = [f"/p{number:02}" for number in range(30)]
     home = f'<link rel="canonical" href="{site.url}/">'
@@ -405,6 +422,22 @@ def test_credentials_never_leave_for_another_host(site, open_site):
         assert paths(listing, site) == ["/"]
         assert "redirects to 127.0.0.1" in reasons(listing, site)["/out"]
         assert other.requests == []
+
+
+def test_credentials_for_https_never_leave_over_http(site, tmp_path):
+    login = {"headers": {"Authorization": SecretStr("Bearer s3cr3t")}, "obey_robots": False}
+    source = WebsiteSource(
+        "site",
+        ["https://127.0.0.1:1/"],
+        hosts=[site.url.removeprefix("http://")],
+        sitemap=f"{site.url}/sitemap.xml",
+        cache=tmp_path / "cache",
+        access=SiteAccess(**{**FAST, **login}),
+    )
+
+    with pytest.raises(SourceUnavailableError, match="over http"):
+        source.listing()
+    assert site.requests == []
 
 
 def test_further_hosts_belong_when_they_are_named(site, open_site):

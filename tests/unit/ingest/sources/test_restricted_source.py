@@ -53,6 +53,23 @@ def test_pages_below_a_folder_are_for_its_audience():
     assert found == {"rh/paie.md": {"rh"}, "rh/it/acces.md": {"rh"}, "accueil.md": PUBLIC}
 
 
+def test_web_pages_are_matched_by_the_path_of_their_address():
+    inner = FakeSource()
+    site = "https://wiki.example.com"
+    for path in (f"{site}/rh/paie.html", f"{site}/r%C3%A9mun%C3%A9ration/prime", f"{site}/it/"):
+        inner.put(path, "# Titre\n\nTexte.\n")
+    rules = {"rh/": ["rh"], "rémunération/**": ["rh"], f"{site}/it/**": ["it"]}
+    source = RestrictedSource(inner, rules)
+
+    found = {e.path.removeprefix(site): source.fetch(e).audiences for e in source.listing().entries}
+
+    assert found == {
+        "/rh/paie.html": {"rh"},
+        "/r%C3%A9mun%C3%A9ration/prime": {"rh"},
+        "/it/": {"it"},
+    }
+
+
 def test_pages_of_a_source_that_is_limited_to_workspaces_say_so():
     inner = FakeSource()
     inner.put("accueil.md", "# Titre\n\nTexte.\n")
