@@ -95,7 +95,7 @@ def render(outcome: Outcome, words: Words, *, stale_before: datetime | None = No
 def render_notice(sentence: str) -> Message:
     """Render one of the bot's own sentences: help, an outage, a failure."""
     text = escaped_within(sentence, SECTION_LIMIT)
-    return Message(text, ({"type": "section", "text": {"type": "mrkdwn", "text": text}},))
+    return Message(text, ({"type": "section", "text": _mrkdwn(text)},))
 
 
 def with_notice(message: Message, sentence: str) -> Message:
@@ -215,7 +215,12 @@ def _rich_text(kind: str, said: str, number: int) -> Block:
 
 def _context(sentence: str) -> Block:
     text = escaped_within(sentence, CONTEXT_LIMIT)
-    return {"type": "context", "elements": [{"type": "mrkdwn", "text": text}]}
+    return {"type": "context", "elements": [_mrkdwn(text)]}
+
+
+def _mrkdwn(escaped: str) -> Block:
+    # Verbatim: Slack makes no link of an address in it, such as one in the name of a page.
+    return {"type": "mrkdwn", "text": escaped, "verbatim": True}
 
 
 def _source_list(sources: _Sources, words: Words, *, with_quotes: bool) -> Block:

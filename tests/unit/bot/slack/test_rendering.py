@@ -217,3 +217,9 @@ def test_a_page_not_changed_for_too_long_is_marked_unless_it_says_so_itself() ->
     assert FRENCH.stale not in marked.text
     undated = render(answer(claim(of=passage(modified_at=None))), FRENCH, stale_before=later)
     assert FRENCH.stale not in undated.text
+
+
+def test_an_address_in_a_sentence_of_ours_is_made_no_link_of():
+    [section] = render_notice("Page https://evil.example/x sautée").blocks
+
+    assert section["text"]["verbatim"] is True
