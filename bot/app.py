@@ -13,6 +13,7 @@ from bot.answering.answerer import Answerer
 from bot.answering.breaker import Incidents, LoggedIncidents
 from bot.answering.explanation import Explanation, explain
 from bot.answering.extractive import ExtractiveGenerator, Generator
+from bot.answering.streaming import OnClaim
 from bot.answering.support import SupportCheck, SupportModel
 from bot.answering.support_model import DEFAULT_MODEL
 from bot.answering.usage import RunMeter
@@ -64,9 +65,11 @@ class EngineRoom:
         self._searcher = searcher
         self._resources = resources
 
-    def answer(self, question: Question, audiences: Audiences) -> Outcome:
+    def answer(
+        self, question: Question, audiences: Audiences, on_claim: OnClaim | None = None
+    ) -> Outcome:
         """Answer one question from what these audiences may read (see `Answerer.answer`)."""
-        return self._answerer.answer(question, audiences=audiences)
+        return self._answerer.answer(question, audiences=audiences, on_claim=on_claim)
 
     def explain(self, question: Question, audiences: Audiences) -> Explanation:
         """Answer one question and tell everything behind the outcome (see `answer`)."""

@@ -20,6 +20,9 @@ class Scripted:
     body: object = None
     delay_s: float = 0.0
     headers: dict[str, str] = field(default_factory=dict)
+    events: tuple[object, ...] = ()
+    """Sent as a stream instead of the body: JSON, words as they are, or a function that is called
+    before what follows it."""
 
 
 @dataclass
@@ -50,6 +53,9 @@ def scripted_server(*script: Scripted | Callable[[Any], Scripted]) -> Iterator[S
             state.requests.append({"path": self.path, "body": body, "headers": dict(self.headers)})
             answer = state.next(body)
             time.sleep(answer.delay_s)
+            if answer.events:
+                self.stream(answer)
+                return
             text = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
             payload = text.encode()
             try:
@@ -62,6 +68,23 @@ def scripted_server(*script: Scripted | Callable[[Any], Scripted]) -> Iterator[S
                 self.wfile.write(payload)
             except ConnectionError:
                 pass  # the client gave up waiting: that is what some scripts are for
+
+        def stream(self, answer: Scripted) -> None:
+            try:
+                self.send_response(answer.status)
+                self.send_header("Content-Type", "text/event-stream")
+                for name, value in answer.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                for event in answer.events:
+                    if callable(event):
+                        event()
+                        continue
+                    data = event if isinstance(event, str) else json.dumps(event)
+                    self.wfile.write(f"data: {data}\n\n".encode())
+                    self.wfile.flush()
+            except ConnectionError:
+                pass
 
         def log_message(self, *_: object) -> None:
             pass

@@ -15,11 +15,12 @@ from types import TracebackType
 from typing import Self
 
 from bot.answering.extractive import Generator
+from bot.answering.streaming import ClaimRelease, OnClaim
 from bot.answering.support import Support, SupportCheck, SupportDecision, hard_rules
-from bot.answering.writing import Writer
+from bot.answering.writing import AudibleWriter, Writer
 from bot.errors import AnswerUnavailable
 from bot.grounding.disagreement import with_disagreements
-from bot.grounding.verifier import Verification, verify
+from bot.grounding.verifier import RejectedClaim, Verification, verify
 from bot.grounding.wording import Closeness
 from bot.records import (
     Abstention,
@@ -118,25 +119,40 @@ class Answerer:
         if resources is not None:
             self._resources.enter_context(resources)
 
-    def answer(self, question: Question, *, audiences: Audiences = PUBLIC) -> Outcome:
+    def answer(
+        self,
+        question: Question,
+        *,
+        audiences: Audiences = PUBLIC,
+        on_claim: OnClaim | None = None,
+    ) -> Outcome:
         """Answer a question, or abstain. Any text is a legal question.
 
         Args:
             question: With the earlier questions of its thread, if any.
             audiences: Only what these may read is used.
+            on_claim: Gets what a model writes before the outcome is there, claim by claim. The
+                outcome is the same as without, and has the claims among its own, unless the model
+                failed after them: then it counts alone.
 
         Raises:
             IndexStoreError: If the index cannot be read: an outage, never an abstention.
             AnswerUnavailable: If the model is down and there is no fallback.
         """
-        return self.examine(question, audiences=audiences).outcome
+        return self.examine(question, audiences=audiences, on_claim=on_claim).outcome
 
-    def examine(self, question: Question, *, audiences: Audiences = PUBLIC) -> Examination:
+    def examine(
+        self,
+        question: Question,
+        *,
+        audiences: Audiences = PUBLIC,
+        on_claim: OnClaim | None = None,
+    ) -> Examination:
         """Answer a question and keep everything that led to the outcome (see `answer`)."""
         started = time.perf_counter()
         retrieval = self._retriever.search(question, top_k=self._top_k, audiences=audiences)
         retrieved = time.perf_counter()
-        attempts = self._attempts(retrieval)
+        attempts = self._attempts(retrieval, on_claim)
         done = time.perf_counter()
         timings_ms = {
             **retrieval.timings_ms,
@@ -151,7 +167,7 @@ class Answerer:
             outcome, retrieval, last.draft, last.verification, last.decision, attempts
         )
 
-    def _attempts(self, retrieval: Retrieval) -> tuple[Attempt, ...]:
+    def _attempts(self, retrieval: Retrieval, on_claim: OnClaim | None) -> tuple[Attempt, ...]:
         """Draft until something may be shown, or nothing is left to try.
 
         A model is asked only where the handbook has something on the subject, and its word that
@@ -163,7 +179,7 @@ class Answerer:
         if not retrieval.passages or quoted.decision.support is Support.NONE:
             return (quoted,)
         try:
-            written = self._write(retrieval)
+            written = self._write(retrieval, on_claim)
         except AnswerUnavailable as error:
             logger.warning("model unavailable, quoting instead", extra={"reason": str(error)})
             return (replace(quoted, degraded=MODEL_UNAVAILABLE),)
@@ -179,14 +195,28 @@ class Answerer:
         decision = self._support.decide(query, verification.claims, passages)
         return Attempt(draft, verification, decision, generator.name)
 
-    def _write(self, retrieval: Retrieval) -> tuple[Attempt, ...]:
+    def _write(self, retrieval: Retrieval, on_claim: OnClaim | None) -> tuple[Attempt, ...]:
         """Let the model draft, and once more when nothing of its draft may be shown."""
-        query, passages, writer = retrieval.query, retrieval.passages, self._generator
-        first = self._judge(writer.draft(query, passages), retrieval)
+        first = self._judge(self._drafted(retrieval, on_claim), retrieval)
         refused = first.verification.rejected
-        if first.answers or not refused or not isinstance(writer, Writer):
+        if first.answers or not refused or not isinstance(self._generator, Writer):
             return (first,)
-        return first, self._judge(writer.redraft(query, passages, refused), retrieval)
+        # A draft of which anything was let out answers: nothing has been heard yet.
+        return first, self._judge(self._drafted(retrieval, on_claim, refused), retrieval)
+
+    def _drafted(
+        self,
+        retrieval: Retrieval,
+        on_claim: OnClaim | None,
+        refused: Sequence[RejectedClaim] = (),
+    ) -> Draft:
+        query, passages, writer = retrieval.query, retrieval.passages, self._generator
+        if on_claim is not None and isinstance(writer, AudibleWriter):
+            release = ClaimRelease(query, passages, self._closeness, on_claim)
+            return writer.draft_aloud(query, passages, release.take, rejected=refused)
+        if refused and isinstance(writer, Writer):
+            return writer.redraft(query, passages, refused)
+        return writer.draft(query, passages)
 
     def _judge(self, draft: Draft, retrieval: Retrieval) -> Attempt:
         """Check a model's draft: it has read the passages, so only rules and gate overrule it."""

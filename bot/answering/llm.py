@@ -5,18 +5,21 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import openai
-from openai.types.chat import ChatCompletion, ChatCompletionMessage
+from openai.types import CompletionUsage
+from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessage
+from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
 from bot.answering.breaker import CircuitBreaker, Incidents
 from bot.answering.dialect import Dialect
-from bot.answering.packing import CHARS_PER_TOKEN, Evidence, PackingLimits, pack_context
+from bot.answering.packing import CHARS_PER_TOKEN, PackingLimits, pack_context
 from bot.answering.prompt import REPLY_SCHEMA, build_messages, correction, objections
-from bot.answering.replies import Reply, UnusableReply, parse_reply
+from bot.answering.replies import ClaimReader, Reply, ReplyClaim, UnusableReply, parse_reply
 from bot.answering.usage import RunMeter, TokenMeter, TokenUsage
 from bot.errors import AnswerUnavailable
 from bot.grounding.verifier import RejectedClaim
@@ -81,6 +84,7 @@ class ChatEndpoint:
         *,
         max_tokens: int,
         schema: dict[str, object] | None = None,
+        on_text: Callable[[str], None] | None = None,
     ) -> Completion:
         """Ask for one reply.
 
@@ -88,6 +92,7 @@ class ChatEndpoint:
             messages: In the form of the chat completions API.
             max_tokens: Of the reply, thinking included.
             schema: JSON schema the reply should follow, where the endpoint can hold it to one.
+            on_text: Gets the reply in pieces as it is written, where the endpoint sends it so.
 
         Raises:
             AnswerUnavailable: If there is no reply, naming what an operator should look at.
@@ -96,7 +101,9 @@ class ChatEndpoint:
         if refusal is not None:
             raise AnswerUnavailable(refusal)
         try:
-            completion = self._create(messages, max_tokens=max_tokens, schema=schema)
+            completion = self._create(
+                messages, max_tokens=max_tokens, schema=schema, on_text=on_text
+            )
         except openai.OpenAIError as error:
             reason = _words(self.model, error)
             if isinstance(error, (openai.BadRequestError, openai.UnprocessableEntityError)):
@@ -124,32 +131,125 @@ class ChatEndpoint:
         *,
         max_tokens: int,
         schema: dict[str, object] | None,
+        on_text: Callable[[str], None] | None,
     ) -> ChatCompletion:
         """Ask in the plainest words that the endpoint has wanted so far, and learn."""
+        in_pieces = on_text is not None
         while True:
             dialect = self._dialect
-            options = dialect.options(max_tokens=max_tokens, schema=schema)
+            options = dialect.options(max_tokens=max_tokens, schema=schema, in_pieces=in_pieces)
+            started = time.monotonic()
             try:
-                completion = self._client.chat.completions.create(
+                reply = self._client.chat.completions.create(
                     model=self.model, messages=cast(Any, messages), **options
                 )
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if not self._learn(dialect, error):
+                if not self._learn(dialect, error, in_pieces=in_pieces):
                     raise
-            else:
-                return cast(ChatCompletion, completion)
+                continue
+            if on_text is None or not isinstance(reply, openai.Stream):
+                return cast(ChatCompletion, reply)
+            with reply:
+                if "text/event-stream" in reply.response.headers.get("content-type", ""):
+                    return self._listen(reply, on_text, started)
+            self._speak(dialect, replace(dialect, stream=False))  # it answers in one piece
 
-    def _learn(self, refused: Dialect, error: openai.APIStatusError) -> bool:
+    def _listen(
+        self,
+        stream: openai.Stream[ChatCompletionChunk],
+        on_text: Callable[[str], None],
+        started: float,
+    ) -> ChatCompletion:
+        """Hear a reply to its end, and return it in one piece."""
+        heard = _Heard()
+        for piece in heard.pieces(stream):
+            on_text(piece)
+            self._check_time(stream, started)
+        return heard.completion()
+
+    def _check_time(self, stream: openai.Stream[ChatCompletionChunk], started: float) -> None:
+        """Hold a reply in pieces to the time that one in one piece has."""
+        limit_s = self._client.timeout
+        if isinstance(limit_s, (int, float)) and time.monotonic() - started > limit_s:
+            raise openai.APITimeoutError(request=stream.response.request)
+
+    def _learn(self, refused: Dialect, error: openai.APIStatusError, *, in_pieces: bool) -> bool:
         """Speak more plainly from now on; False when there is nothing less to ask for."""
+        plainer = refused.after_refusal(_refusal(error), in_pieces=in_pieces)
+        return self._speak(refused, plainer)
+
+    def _speak(self, refused: Dialect, plainer: Dialect | None) -> bool:
         with self._lock:
             if self._dialect != refused:
                 return True  # another thread has learned something meanwhile: try that
-            plainer = refused.after_refusal(_refusal(error))
             if plainer is None:
                 return False
             self._dialect = plainer
         logger.info("the endpoint refused a parameter", extra={"now": repr(plainer)})
         return True
+
+
+class _AloudReader:
+    """Tells the claims of a reply as it is written.
+
+    Once something was told of a reply that could not be used, the next one is not told of: it may
+    say it otherwise.
+    """
+
+    def __init__(self, on_claim: Callable[[ReplyClaim], None] | None) -> None:
+        self._on_claim = on_claim
+        self._told = False
+
+    def begin(self) -> Callable[[str], None] | None:
+        """Return what gets the pieces of the next reply; None: nobody listens."""
+        on_claim = self._on_claim
+        if on_claim is None or self._told:
+            return None
+        reader = ClaimReader()
+
+        def read(text: str) -> None:
+            for claim in reader.feed(text):
+                self._told = True
+                on_claim(claim)
+
+        return read
+
+
+class _Heard:
+    """Puts a reply together from its pieces."""
+
+    def __init__(self) -> None:
+        self._content: list[str] = []
+        self._refusal: list[str] = []
+        self._call: list[str] = []
+        self._finish_reason: str | None = None
+        self._usage: CompletionUsage | None = None
+
+    def pieces(self, chunks: Iterable[ChatCompletionChunk]) -> Iterator[str]:
+        """Yield for each chunk the text it adds to the reply, which may be none."""
+        for chunk in chunks:
+            self._usage = chunk.usage or self._usage
+            text = ""
+            for choice in (chunk.choices or ())[:1]:
+                self._finish_reason = choice.finish_reason or self._finish_reason
+                if choice.delta is not None:
+                    text = _text_of(choice.delta.content)
+                    self._refusal.append(choice.delta.refusal or "")
+                    self._call += _arguments(choice.delta)
+            self._content.append(text)
+            yield text
+
+    def completion(self) -> ChatCompletion:
+        """Return it as if it had come in one piece."""
+        call = {"type": "function", "function": {"name": "", "arguments": "".join(self._call)}}
+        message = {
+            "role": "assistant",
+            "content": "".join(self._content),
+            "refusal": "".join(self._refusal) or None,
+            "tool_calls": [call] if self._call else None,
+        }
+        choice = {"index": 0, "finish_reason": self._finish_reason, "message": message}
+        return ChatCompletion.construct(choices=[choice], usage=self._usage)
 
 
 class ModelGenerator:
@@ -201,8 +301,23 @@ class ModelGenerator:
         """Ask the model again, telling why its claims were refused; see `Writer.redraft`."""
         return self._draft(query, passages, rejected)
 
+    def draft_aloud(
+        self,
+        query: Query,
+        passages: Sequence[Passage],
+        on_claim: Callable[[DraftClaim], None],
+        *,
+        rejected: Sequence[RejectedClaim] = (),
+    ) -> Draft:
+        """Ask the model and tell its claims as it writes them; see `AudibleWriter.draft_aloud`."""
+        return self._draft(query, passages, rejected, on_claim)
+
     def _draft(
-        self, query: Query, passages: Sequence[Passage], rejected: Sequence[RejectedClaim]
+        self,
+        query: Query,
+        passages: Sequence[Passage],
+        rejected: Sequence[RejectedClaim],
+        on_claim: Callable[[DraftClaim], None] | None = None,
     ) -> Draft:
         if not passages:
             return Draft((), query.language, confidence=0.0)
@@ -211,16 +326,26 @@ class ModelGenerator:
         messages = build_messages(query.question, query.text, evidence)
         if rejected:
             messages.append(objections([(r.claim.sentence, r.reason) for r in rejected]))
-        reply = self._reply(messages)
-        claims = _draft_claims(reply, evidence)
+        chunk_ids = {item.evidence_id: item.passage.chunk.chunk_id for item in evidence}
+
+        def tell(claim: ReplyClaim) -> None:
+            if on_claim is not None:
+                on_claim(_draft_claim(claim, chunk_ids))
+
+        reply = self._reply(messages, tell if on_claim is not None else None)
+        claims = tuple(_draft_claim(claim, chunk_ids) for claim in reply.claims)
         language = reply.language if reply.language in ("fr", "en") else query.language
         return Draft(claims, language, confidence=MODEL_CONFIDENCE if claims else 0.0)
 
-    def _reply(self, messages: list[dict[str, str]]) -> Reply:
-        problem, max_tokens = "", self._max_tokens
+    def _reply(
+        self, messages: list[dict[str, str]], on_claim: Callable[[ReplyClaim], None] | None
+    ) -> Reply:
+        problem, max_tokens, reader = "", self._max_tokens, _AloudReader(on_claim)
         for _ in range(self._attempts):
             asked = [*messages, correction(problem)] if problem else messages
-            completion = self._endpoint.complete(asked, max_tokens=max_tokens, schema=REPLY_SCHEMA)
+            completion = self._endpoint.complete(
+                asked, max_tokens=max_tokens, schema=REPLY_SCHEMA, on_text=reader.begin()
+            )
             try:
                 return parse_reply(completion.text)
             except UnusableReply as verdict:
@@ -285,16 +410,12 @@ def _client(settings: BotSettings) -> openai.OpenAI:
     )
 
 
-def _draft_claims(reply: Reply, evidence: Sequence[Evidence]) -> tuple[DraftClaim, ...]:
-    """Resolve evidence ids; an id that was never handed out stays, and the gate refuses it."""
-    chunks = {item.evidence_id: item.passage.chunk.chunk_id for item in evidence}
-    return tuple(
-        DraftClaim(
-            sentence=claim.sentence,
-            chunk_id=chunks.get(claim.passage_id, f"unknown evidence {claim.passage_id}"),
-            quote=claim.quote,
-        )
-        for claim in reply.claims
+def _draft_claim(claim: ReplyClaim, chunk_ids: Mapping[str, str]) -> DraftClaim:
+    """Resolve the evidence id; one that was never handed out stays, and the gate refuses it."""
+    return DraftClaim(
+        sentence=claim.sentence,
+        chunk_id=chunk_ids.get(claim.passage_id, f"unknown evidence {claim.passage_id}"),
+        quote=claim.quote,
     )
 
 
@@ -319,14 +440,25 @@ def _usage(completion: ChatCompletion, messages: Sequence[dict[str, str]]) -> To
 
 
 def _text(message: ChatCompletionMessage) -> str:
-    content: object = message.content
+    calls = message.tool_calls or []
+    if content := _text_of(message.content):
+        return content
+    if isinstance(message.content, list):
+        return ""
+    return next((call.function.arguments for call in calls if call.type == "function"), "")
+
+
+def _text_of(content: object) -> str:
     if isinstance(content, list):  # parts, as some servers send thinking and text apart
         parts = (p for p in content if isinstance(p, dict) and p.get("type") == "text")
         return "".join(str(part.get("text", "")) for part in parts)
-    if isinstance(content, str) and content:
-        return content
-    calls = message.tool_calls or []
-    return next((call.function.arguments for call in calls if call.type == "function"), "")
+    return content if isinstance(content, str) else ""
+
+
+def _arguments(delta: ChoiceDelta) -> list[str]:
+    """Return what a piece adds to the first call of a tool."""
+    calls = [call for call in delta.tool_calls or () if call.index == 0 and call.function]
+    return [call.function.arguments or "" for call in calls if call.function]
 
 
 def _refusal(error: openai.APIStatusError) -> str:
@@ -334,7 +466,7 @@ def _refusal(error: openai.APIStatusError) -> str:
     parameter = error.body.get("param") if isinstance(error.body, dict) else None
     return (
         parameter
-        if parameter in ("temperature", "seed", "response_format")
+        if parameter in ("temperature", "seed", "response_format", "stream", "stream_options")
         else error.response.text
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,23 @@ MAX_CLAIMS = 20
 _THINKING = re.compile(
     r"<(think|thinking|reasoning|thought)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL
 )
-_DECODER = json.JSONDecoder(strict=False)
+_BEGINNING = re.compile(
+    r"(?:\s*<(think|thinking|reasoning|thought)>.*?</\1>)*\s*(?:```\w*\s*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What may stand before a reply that is nothing but its object."""
+_SPACE = re.compile(r"[\s,:]*")
+
+
+def _first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object; of a key that is given twice the first counts, as for `ClaimReader`."""
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        fields.setdefault(name, value)
+    return fields
+
+
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_first_of_each)
 
 
 class UnusableReply(Exception):  # noqa: N818 - a verdict on a reply, not a failure of ours
@@ -41,26 +57,125 @@ class Reply:
 def parse_reply(text: str | None) -> Reply:
     """Find the claims in a model's reply.
 
-    Thinking parts are ignored, and so is any text round the JSON. Of several objects the last
-    with a list of claims counts: models that think aloud unmarked draft before they answer.
+    Thinking parts are ignored, and so is any text round the JSON. A reply that begins with an
+    object with a list of claims is that object. Else, of several the last one counts: models that
+    think aloud unmarked draft before they answer.
 
     Raises:
         UnusableReply: If there is no object with a list of claims, or no claim is well formed.
     """
     if not text or not text.strip():
         raise UnusableReply("it was empty")
-    plain = _THINKING.sub(" ", text)
-    found = [
-        candidate for candidate in _objects(plain) if isinstance(candidate.get("claims"), list)
-    ]
-    if not found:
-        raise UnusableReply("it had no JSON object with a list of claims")
-    reply = found[-1]
+    reply = _leading(text)
+    if reply is None:
+        plain = _THINKING.sub(" ", text)
+        found = [
+            candidate for candidate in _objects(plain) if isinstance(candidate.get("claims"), list)
+        ]
+        if not found:
+            raise UnusableReply("it had no JSON object with a list of claims")
+        reply = found[-1]
     claims = tuple(_claims(reply["claims"][:MAX_CLAIMS]))
     if reply["claims"] and not claims:
         raise UnusableReply("its claims lack sentence, passage_id or quote")
     language = reply.get("language")
     return Reply(claims, language if isinstance(language, str) else None)
+
+
+class ClaimReader:
+    """Reads the claims of a reply while it is written: those that `parse_reply` will find.
+
+    Only a reply that begins with its object is read; of any other it is not known before its end
+    which object counts.
+    """
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._position = 0
+        self._step: Callable[[], bool] | None = self._begin
+        self._items = 0
+        self._found: list[ReplyClaim] = []
+
+    def feed(self, text: str) -> list[ReplyClaim]:
+        """Return the claims that are complete with this piece of the reply."""
+        self._text += text
+        while self._step is not None and self._step():
+            pass
+        found, self._found = self._found, []
+        return found
+
+    def _begin(self) -> bool:
+        """Find the object; each step says whether to go on with what has been written so far."""
+        start = _end_of_beginning(self._text)
+        if start == len(self._text) or self._text[start] in "<`":
+            return False
+        self._position = start + 1
+        self._step = self._read_key if self._text[start] == "{" else None
+        return True
+
+    def _read_key(self) -> bool:
+        """Pass over the fields before the claims."""
+        key = self._value(self._position)
+        if key is None:
+            return False
+        name, end = key
+        end = self._skip(end)
+        if end == len(self._text):
+            return False
+        if name == "claims":
+            self._step = self._read_item if self._text[end] == "[" else None
+            self._position = end + 1
+            return True
+        value = self._value(end)
+        if value is None or self._skip(value[1]) == len(self._text):  # 1 may become 12
+            return False
+        self._position = value[1]
+        return True
+
+    def _read_item(self) -> bool:
+        item = self._value(self._position)
+        if item is None:
+            return False
+        value, self._position = item
+        self._found += _claims([value])
+        self._items += 1
+        if self._items == MAX_CLAIMS:
+            self._step = None
+        return True
+
+    def _value(self, position: int) -> tuple[Any, int] | None:
+        """Return the value that begins there and where it ends; None when there is none (yet)."""
+        start = self._skip(position)
+        if start == len(self._text):
+            return None
+        if self._text[start] in "]}":
+            self._step = None
+            return None
+        try:
+            return _DECODER.raw_decode(self._text, start)
+        except (json.JSONDecodeError, RecursionError):
+            return None
+
+    def _skip(self, position: int) -> int:
+        match = _SPACE.match(self._text, position)
+        return match.end() if match else position
+
+
+def _end_of_beginning(text: str) -> int:
+    match = _BEGINNING.match(text)
+    return match.end() if match else 0
+
+
+def _leading(text: str) -> Mapping[str, Any] | None:
+    """Return the object that a reply begins with, if it has a list of claims."""
+    start = _end_of_beginning(text)
+    if not text.startswith("{", start):
+        return None
+    try:
+        value, _ = _DECODER.raw_decode(text, start)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and isinstance(value.get("claims"), list) else None
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:

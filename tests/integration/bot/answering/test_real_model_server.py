@@ -16,7 +16,7 @@ from bot.answering.prompt import REPLY_SCHEMA
 from bot.app import build_answerer
 from bot.errors import AnswerUnavailable
 from bot.grounding.verifier import is_verbatim, verify
-from bot.records import Abstention, Draft, DraftClaim, GroundedAnswer, Passage, Question
+from bot.records import Abstention, Claim, Draft, DraftClaim, GroundedAnswer, Passage, Question
 from bot.retrieval.query import Query
 from bot.settings import BotSettings
 from ingest import run_ingest
@@ -92,6 +92,16 @@ def test_a_reply_cut_off_is_known_to_be(url: str):
     assert ChatEndpoint(client(url), "gemma").complete(messages, max_tokens=3).truncated
 
 
+def test_a_reply_in_pieces_is_the_one_in_one_piece(url: str):
+    endpoint = ChatEndpoint(client(url), "gemma")
+    messages = [{"role": "user", "content": "Count from one to ten."}]
+    pieces: list[str] = []
+    streamed = endpoint.complete(messages, max_tokens=20, on_text=pieces.append)
+    assert sum(map(bool, pieces)) > 2
+    assert "".join(pieces) == streamed.text
+    assert streamed == endpoint.complete(messages, max_tokens=20)
+
+
 def test_a_model_that_is_too_slow_is_an_outage(url: str):
     model = ModelGenerator(client(url, timeout=0.01), "gemma")
     with pytest.raises(AnswerUnavailable, match="in time"):
@@ -100,9 +110,12 @@ def test_a_model_that_is_too_slow_is_an_outage(url: str):
 
 @pytest.mark.parametrize("text", [QUESTION, "Combien coûte le badge visiteur ?"])
 def test_a_bad_model_gives_a_grounded_answer_or_none(settings: BotSettings, text: str):
+    heard: list[Claim] = []
     with build_answerer(settings) as answerer:
-        outcome = answerer.answer(Question(text))
+        outcome = answerer.answer(Question(text), on_claim=heard.append)
     assert isinstance(outcome, GroundedAnswer | Abstention)
+    if outcome.degraded is None:
+        assert tuple(heard) == getattr(outcome, "claims", ())[: len(heard)]
     if isinstance(outcome, GroundedAnswer):
         for claim in outcome.claims:
             passage = claim.citation.passage
