@@ -136,7 +136,9 @@ class People:
         return await self._has_role(user_id) or await self.is_admin(user_id)
 
     async def _has_role(self, user_id: str) -> bool:
-        return (await self.get(user_id, max_age_s=KEEP_ROLE_S)).is_admin
+        person, here = await self.get(user_id, max_age_s=KEEP_ROLE_S), current_team_id()
+        # An admin of another company, in a channel shared with it, is none of ours.
+        return person.is_admin and not (here and person.is_stranger(here))
 
     async def members(self, group_id: str) -> frozenset[str]:
         """Return who is in a user group; nobody when Slack does not tell."""

@@ -76,15 +76,16 @@ def _authorizing(enter: Enter) -> Callable[[str | None], Awaitable[AuthorizeResu
 
 
 async def _only_here(req: AsyncBoltRequest, next: Next) -> BoltResponse:
-    """Refuse events and commands of other workspaces than the one that was entered.
+    """Refuse events, commands and shortcuts of other workspaces than the one that was entered.
 
     With a copied token any workspace is taken for the one there is; were the app installed
-    elsewhere by a link, people there could read the handbook by a command. Presses may come from
-    people of another company, in a channel shared with it.
+    elsewhere by a link, people there could read the handbook by a command or a shortcut. Presses
+    may come from people of another company, in a channel shared with it.
     """
     sent_from, here = req.context.team_id, current_team_id()
     foreign = bool(sent_from and here) and sent_from != here
-    if foreign and ("command" in req.body or "event" in req.body):
+    begins = "command" in req.body or "event" in req.body or req.body.get("type") in _SHORTCUTS
+    if foreign and begins:
         log.warning("not served", extra={"team_id": sent_from})
         return BoltResponse(status=200, body=NOT_INSTALLED if "command" in req.body else "")
     return await next()
@@ -120,6 +121,7 @@ def _kind(req: AsyncBoltRequest) -> str:
     return str(kind) if kind in _KINDS else "other"
 
 
+_SHORTCUTS = frozenset({"message_action", "shortcut"})
 _KINDS = frozenset(
     {
         "app_rate_limited",

@@ -10,6 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.workspace import Role
+from bot.slack.connection.workspaces import Workspace, enter
 from bot.slack.people import KEEP_ROLE_S, KEEP_S, KEEP_UNKNOWN_S, UNKNOWN, People
 from tests.clock import Clock
 
@@ -45,6 +46,18 @@ async def test_a_role_that_was_lost_is_noticed_within_a_minute_and_a_locale_with
     assert (await known.get(amina.user_id)).locale == "en-US"
     clock.now += KEEP_S + 1
     assert (await known.get(amina.user_id)).locale == "fr-FR"
+
+
+async def test_an_admin_of_another_company_is_no_admin_here(sandbox: Sandbox) -> None:
+    workspace, amina = sandbox.workspace(), sandbox.workspace().user("amina")
+    enter(Workspace(workspace.team_id, "B1", workspace.bot.user_id, workspace.bot_token))
+    known = people(sandbox, Clock())
+    assert await known.is_admin(amina.user_id)
+    amina.team_id = "T0ELSEWHERE"
+    stranger = people(sandbox, Clock())
+
+    assert not await stranger.is_admin(amina.user_id)
+    assert not await stranger.runs_workspace(amina.user_id)
 
 
 async def test_where_workspaces_share_a_handbook_their_admins_run_their_workspace_alone(

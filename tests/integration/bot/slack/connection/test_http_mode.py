@@ -19,6 +19,7 @@ from bot.sandbox.manifest import DEFAULT_PATH, Manifest
 from bot.sandbox.server import SandboxServer
 from bot.slack.connection.http_mode import HttpReceiver
 from bot.slack.readiness import HandbookWhenReady
+from bot.slack.shortcut import ASK_ABOUT
 from bot.slack.wording import NOT_INSTALLED
 from bot.web import MAX_BODY_BYTES, WebServer
 from ingest import Audiences, ConfigurationError, IndexNotBuiltError
@@ -122,13 +123,15 @@ async def test_another_workspace_that_has_the_app_by_a_link_is_not_served(
     sandbox.add_user("zoe", team=team)
     sandbox.add_channel("general", team=team)
     async with running(sandbox, tmp_path) as store:
-        sandbox.say("zoe", "general", "@Manuel le télétravail ?", team=team)
+        said = sandbox.say("zoe", "general", "@Manuel le télétravail ?", team=team)
         sandbox.slash("zoe", "general", "/handbook", "télétravail", team=team)
+        sandbox.shortcut("zoe", said, ASK_ABOUT, team=team)
         await sandbox.wait_for_ephemeral("zoe", NOT_INSTALLED, team=team)
         await sandbox.settled()
         await asyncio.sleep(0.3)
         assert store.counts() == {}
         assert len(sandbox.ephemerals("zoe", team=team)) == 1
+        assert sandbox.calls("views.open") == []
 
 
 async def test_what_is_no_request_of_slack_does_no_harm(
