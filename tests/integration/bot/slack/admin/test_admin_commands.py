@@ -15,7 +15,7 @@ from bot.maintenance import Maintenance
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.workspace import Message, Role
-from bot.slack import admin
+from bot.slack.admin import commands
 from bot.slack.wording import ENGLISH, FRENCH
 from ingest import IngestReport, Progress, ProgressEvent, open_reader
 from tests.slack_running import running, settings_in
@@ -165,7 +165,7 @@ class HeldUp(Maintenance):
 async def test_a_long_sync_tells_how_far_it_is_and_a_second_one_is_refused(
     sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admin, "PROGRESS_AFTER_S", (1.0,))
+    monkeypatch.setattr(commands, "PROGRESS_AFTER_S", (1.0,))
     maintenance = HeldUp(folder)
     async with running(sandbox, folder, maintenance=maintenance):
         sandbox.slash("amina", "general", "/handbook", "reindex")
