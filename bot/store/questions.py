@@ -15,7 +15,8 @@ from typing import Any
 from sqlalchemy import Engine, Row, delete, insert, select, union, update
 
 from bot.records import GroundedAnswer, Outcome
-from bot.store.tables import feedback, jobs, questions
+from bot.store.private_answers import SHAREABLE_S
+from bot.store.tables import feedback, jobs, private_answers, questions
 from bot.store.transactions import transaction
 
 DAY_S = 86_400.0
@@ -144,7 +145,11 @@ class QuestionLog:
         return None if row is None else _logged(row)
 
     def forget_old(self) -> None:
-        """Forget words that were kept long enough, and ids after a year without feedback."""
+        """Forget words that were kept long enough, and ids after a year without feedback.
+
+        Private answers repeat the question: those that can no longer be shared go as well, however
+        long nobody asks in private.
+        """
         now = self._now()
         old_words = questions.c.asked_at < now - self._keep_s
         old_ids = questions.c.asked_at < now - max(self._keep_s, IDS_KEPT_S)
@@ -154,6 +159,9 @@ class QuestionLog:
                 update(questions)
                 .where(old_words, questions.c.question.is_not(None))
                 .values(question=None)
+            )
+            connection.execute(
+                delete(private_answers).where(private_answers.c.created_at < now - SHAREABLE_S)
             )
             connection.execute(
                 delete(questions).where(old_ids, questions.c.question_id.not_in(judged))

@@ -28,7 +28,7 @@ from bot.store import (
     open_engine,
 )
 from bot.store.questions import DAY_S, IDS_KEPT_S
-from bot.store.tables import questions
+from bot.store.tables import private_answers, questions
 from tests.clock import Clock
 from tests.outcomes import answer, claim, passage
 
@@ -88,6 +88,25 @@ def test_words_go_after_their_days_and_ids_after_a_year_unless_somebody_judged(
     clock.now += IDS_KEPT_S
     log.forget_old()
     assert words(engine) == {"judged": None}
+
+
+def test_a_private_answer_goes_after_its_day_even_when_nobody_asks_in_private_again(
+    engine: Engine,
+) -> None:
+    clock = Clock()
+    PrivateAnswers(engine, now=clock).keep(PrivateAnswer("a", "T1", "U1", (), "combien ?"))
+    log = QuestionLog(engine, keep_days=90, now=clock)
+
+    def kept() -> list[str]:
+        with engine.connect() as connection:
+            return list(connection.scalars(select(private_answers.c.message)))
+
+    clock.now += DAY_S - 1
+    log.forget_old()
+    assert kept() == ["combien ?"]
+    clock.now += 2
+    log.forget_old()
+    assert kept() == []
 
 
 def test_zero_days_never_write_the_words_down(engine: Engine) -> None:
