@@ -86,7 +86,7 @@ class Searching:
                 log.error("a search failed: %s", type(error).__name__)
                 return render_notice(words.outage)
         page = replace(found, results=found.results[skipped:wanted])
-        message = render_hits(page, words, skipped=skipped)
+        message = await asyncio.to_thread(render_hits, page, words, skipped=skipped)
         if len(found.results) > wanted and wanted < MOST_HITS and len(terms) <= TERMS_LIMIT:
             return with_block(message, _next_row(terms, wanted, words))
         return message

@@ -306,7 +306,7 @@ class Home:
                 found = await asyncio.to_thread(
                     self._handbook.search, Question(terms), HITS, audiences
                 )
-            return render_hits(found, words)
+            return await asyncio.to_thread(render_hits, found, words)
 
         await self._show(body, words.home_search_title, terms, words, search)
 
