@@ -7,7 +7,7 @@ import posixpath
 import re
 import subprocess
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -358,18 +358,31 @@ class GitSource:
         by_path = {member.path: member for member in members}
         followed: dict[str, _Member] = {}
         for path, member in pages.items():
-            target: _Member | None = member
-            for _ in range(_HOPS):
-                if target is None or target.mode != _LINK:
-                    break
-                pointed = self._read(target.oid).decode("utf-8", "surrogateescape")
-                folder = str(PurePosixPath(target.path).parent)
-                target = by_path.get(posixpath.normpath(posixpath.join(folder, pointed)))
-            if target is None or target.mode == _LINK:
+            try:
+                target = self._target(member, by_path)
+            except PageParseError as error:
+                skipped.append(SkippedPage(path, str(error)))
+                continue
+            if target is None:
                 skipped.append(SkippedPage(path, _LEAVES))
             else:
                 followed[path] = target
         return followed
+
+    def _target(self, member: _Member, by_path: Mapping[str, _Member]) -> _Member | None:
+        """Return the file that a member is or leads to, None when there is none in the folder.
+
+        Raises:
+            PageParseError: If a link is as large as no link is.
+        """
+        target: _Member | None = member
+        for _ in range(_HOPS):
+            if target is None or target.mode != _LINK:
+                return target
+            pointed = self._read(target.oid).decode("utf-8", "surrogateescape")
+            folder = str(PurePosixPath(target.path).parent)
+            target = by_path.get(posixpath.normpath(posixpath.join(folder, pointed)))
+        return target if target is not None and target.mode != _LINK else None
 
     def _read(self, oid: str) -> bytes:
         """Return the content of a blob.

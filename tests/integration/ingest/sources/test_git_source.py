@@ -339,6 +339,19 @@ def test_links_stay_in_the_folder_and_submodules_are_not_followed(repository, op
     }
 
 
+def test_a_link_that_is_too_long_to_be_one_is_skipped_alone(repository, open_git):
+    repository.write("untracked", "x" * 2_000)
+    long = repository.git("hash-object", "-w", "untracked")
+    repository.git("update-index", "--add", "--cacheinfo", f"120000,{long},docs/long.md")
+    repository.git("commit", "-q", "-m", "a link of 2,000 characters")
+    repository.git("push", "-q", "origin", "HEAD")
+
+    listing = open_git(folder="docs", max_page_bytes=1_000).listing()
+
+    assert paths(listing) == ["rh/conges.md", "rh/index.md"]
+    assert [page.path for page in listing.skipped] == ["long.md"]
+
+
 def test_a_link_to_a_restricted_file_shows_it_to_nobody_else(repository, open_git):
     (repository.copy / "docs" / "same.md").symlink_to("rh/conges.md")
     repository.push("a link")
