@@ -90,10 +90,16 @@ class Maintenance:
     ) -> list[IngestReport]:
         """Bring sources up to date, all of them when none is named (see `ingest.run_ingest`).
 
+        Only configured ones: a `folder:…` would let an admin of Slack read the machine.
+
         Raises:
             LeaseHeldError: If a sync is running, here or in another process.
+            ConfigurationError: If a name is not that of a configured source.
             HandbookError: If nothing could be synced.
         """
+        unknown = set(sources) - set(self.sources())
+        if unknown:
+            raise ConfigurationError(f"not configured: {', '.join(sorted(unknown))}")
         return run_ingest(
             self._settings,
             specs=sources,

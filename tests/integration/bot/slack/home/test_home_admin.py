@@ -18,7 +18,15 @@ from bot.sandbox.workspace import Message, Role, View
 from bot.settings import BotSettings
 from bot.slack.wording import ENGLISH, FRENCH
 from bot.store import LoggedQuestion, QuestionLog, migrate, open_engine
-from ingest import IngestReport, IngestScheduler, Progress, open_reader, read_schedule
+from ingest import (
+    ConfigurationError,
+    IndexNotBuiltError,
+    IngestReport,
+    IngestScheduler,
+    Progress,
+    open_reader,
+    read_schedule,
+)
 from tests.slack_running import ScriptedHandbook, running, settings_in
 
 
@@ -127,6 +135,15 @@ async def test_one_source_is_synced_by_the_button_beside_it(
         await told(sandbox, "amina", "notes : 0 pages ajoutées")
 
     assert maintenance.asked == [(("notes",), False)]
+
+
+def test_what_a_button_says_never_makes_a_folder_a_source(
+    settings: BotSettings, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError, match="not configured"):
+        Maintenance(settings).sync([f"folder:{tmp_path / 'guide'}"], progress=lambda _: None)
+    with pytest.raises(IndexNotBuiltError):
+        pages(settings)
 
 
 async def test_a_dry_run_changes_nothing(sandbox: Sandbox, settings: BotSettings) -> None:
