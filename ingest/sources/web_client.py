@@ -27,6 +27,12 @@ _TRIES: Final = 3
 _WORTH_A_RETRY: Final = frozenset({429, 500, 502, 503, 504})
 _LONGEST_WAIT_S: Final = 120.0
 _ASK_EVERY_S: Final = 0.2
+_METADATA: Final = frozenset(map(ipaddress.ip_address, ("fd00:ec2::254", "fd20:ce::254")))
+"""Where clouds keep the credentials of machines that have IPv6 alone: AWS, Google."""
+_IPV4_IN_LAST_BITS: Final = tuple(
+    map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96"))
+)
+"""Compatible, mapped and translated (NAT64) addresses. Source: RFC 4291, RFC 6052."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,13 +252,21 @@ class _GuardedTransport(httpx2.BaseTransport):
         return addresses
 
     def _may_connect(self, address: str) -> bool:
-        ip = ipaddress.ip_address(address.partition("%")[0])
-        if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:
-            ip = ip.ipv4_mapped
+        ip = _reached(address)
         # Link-local addresses are where clouds keep the credentials of their machines.
-        if ip.is_link_local or ip.is_multicast or ip.is_unspecified:
+        if ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip in _METADATA:
             return False
         return self._private_network or ip.is_global
+
+
+def _reached(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Return an address, or the IPv4 one that a gateway reaches through it."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv4Address):
+        return ip
+    if any(ip in network for network in _IPV4_IN_LAST_BITS):
+        return ipaddress.IPv4Address(int(ip) & 0xFFFF_FFFF)
+    return ip.sixtofour or ip
 
 
 def _retry_after_s(reply: Reply) -> float | None:

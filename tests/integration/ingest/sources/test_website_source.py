@@ -470,11 +470,21 @@ def test_private_addresses_are_refused_also_behind_a_name(site, tmp_path, monkey
     assert site.requests == []
 
 
-def test_the_metadata_of_clouds_is_refused_even_on_a_private_network(tmp_path):
-    source = WebsiteSource(
-        "s", ["http://169.254.169.254/"], cache=tmp_path, access=SiteAccess(**FAST)
-    )
+@pytest.mark.parametrize(
+    "host", ["169.254.169.254", "[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::]", "[fd00:ec2::254]"]
+)
+def test_the_metadata_of_clouds_is_refused_even_on_a_private_network(tmp_path, host):
+    source = WebsiteSource("s", [f"http://{host}/"], cache=tmp_path, access=SiteAccess(**FAST))
     with pytest.raises(SourceUnavailableError, match="refused"):
+        source.listing()
+    source.close()
+
+
+@pytest.mark.parametrize("host", ["[64:ff9b::7f00:1]", "[::7f00:1]", "[2002:a00:1::]", "[::1]"])
+def test_a_private_address_inside_another_one_is_refused(tmp_path, host):
+    access = SiteAccess(**{**FAST, "private_network": False})
+    source = WebsiteSource("s", [f"http://{host}/"], cache=tmp_path, access=access)
+    with pytest.raises(SourceUnavailableError, match="private address"):
         source.listing()
     source.close()
 
