@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from ingest.command_line import run as run_command_line
     from ingest.console import ingest_command, status_command
     from ingest.embedding.factory import open_embedder
-    from ingest.language import detect_question_language
     from ingest.logs import configure_logging
     from ingest.schedule import IngestScheduler, ScheduleStatus, read_schedule
     from ingest.source_checks import SourceCheck, check_sources
@@ -106,7 +105,6 @@ __all__ = [
     "analyze_query",
     "check_sources",
     "configure_logging",
-    "detect_question_language",
     "fold",
     "ingest_command",
     "load_config",
@@ -128,7 +126,6 @@ _LAZY = {
     "TokenCodec": "ingest.embedding.token_codes",
     "check_sources": "ingest.source_checks",
     "configure_logging": "ingest.logs",
-    "detect_question_language": "ingest.language",
     "ingest_command": "ingest.console",
     "open_embedder": "ingest.embedding.factory",
     "read_schedule": "ingest.schedule",

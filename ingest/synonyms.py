@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from ingest.errors import ConfigurationError
 from ingest.tokens import Token, folded, scan, stem
 
 COMMON_ACRONYMS: Mapping[str, str] = {
@@ -67,15 +66,6 @@ class SynonymTable:
             ),
         )
 
-    @classmethod
-    def from_config(cls, config: Mapping[str, object]) -> Self:
-        """Read the tables `[acronyms]` and `[synonyms]` of handbook.toml; either may be absent.
-
-        Raises:
-            ConfigurationError: If one of them has another shape than documented.
-        """
-        return cls.of(acronyms=_read_acronyms(config), groups=_read_groups(config))
-
     def alternatives(self, tokens: Sequence[Token]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Find the table's expressions in a text.
 
@@ -106,26 +96,3 @@ def _keys(tokens: Sequence[Token]) -> set[_Key]:
         return set()
     exact = tuple(folded(word) for word in words)
     return {exact} | {tuple(stem(word, code) for word in words) for code in _KEY_LANGUAGES}
-
-
-def _read_acronyms(config: Mapping[str, object]) -> dict[str, str]:
-    table = config.get("acronyms", {})
-    if not isinstance(table, Mapping) or not all(isinstance(v, str) for v in table.values()):
-        raise ConfigurationError(
-            '[acronyms] in handbook.toml must map each acronym to its meaning: RH = "ressources'
-            ' humaines"'
-        )
-    return {str(short): str(meaning) for short, meaning in table.items()}
-
-
-def _read_groups(config: Mapping[str, object]) -> list[list[str]]:
-    table = config.get("synonyms", {})
-    groups = table.get("groups", []) if isinstance(table, Mapping) else None
-    if not isinstance(groups, list) or not all(
-        isinstance(group, list) and all(isinstance(item, str) for item in group) for group in groups
-    ):
-        raise ConfigurationError(
-            "[synonyms] in handbook.toml must hold lists of equivalent expressions:"
-            ' groups = [["télétravail", "remote work"]]'
-        )
-    return groups

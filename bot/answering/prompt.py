@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from bot.answering.packing import Evidence, render_evidence
 from bot.records import Question
 
-PROMPT_VERSION = 2
-
 _MAX_ECHOES = 5
 _MAX_ECHO_CHARS = 300
 """Refused claims, and their length, that are held up to the model once more."""

@@ -51,7 +51,6 @@ class Manifest:
     is_agent: bool
     home_tab: bool
     messages_tab: bool
-    interactive: bool
     socket_mode: bool
     token_rotation: bool
     description: str = ""
@@ -83,7 +82,6 @@ class Manifest:
             is_agent="agent_view" in features,
             home_tab=bool(home.get("home_tab_enabled")),
             messages_tab=bool(home.get("messages_tab_enabled")),
-            interactive=bool(settings.get("interactivity", {}).get("is_enabled")),
             socket_mode=bool(settings.get("socket_mode_enabled")),
             token_rotation=bool(settings.get("token_rotation_enabled")),
             description=content["display_information"].get("description", ""),

@@ -131,7 +131,6 @@ class Session:
     thread_ts: str
     status: SessionStatus
     title: str = ""
-    processing_since: float = 0.0
     loading: str = ""
     """Text of the legacy `assistant.threads.setStatus`."""
     loading_messages: list[str] = field(default_factory=list)

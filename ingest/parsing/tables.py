@@ -40,7 +40,6 @@ class Table:
 @dataclass(frozen=True, slots=True)
 class _Cell:
     text: str
-    is_header: bool
     columns: int
     rows: int
 
@@ -81,7 +80,6 @@ def _cells(row: HtmlElement) -> list[HtmlElement]:
 def _cell(element: HtmlElement) -> _Cell:
     return _Cell(
         flat_text(element),
-        element.tag == "th",
         _span(element.get("colspan")),
         _span(element.get("rowspan")),
     )

@@ -9,8 +9,7 @@ from bot.sandbox.workspace import Channel, Json, Session, SessionStatus
 MAX_TITLE = 200
 MAX_PROMPTS = 4
 MAX_LOADING_MESSAGES = 10
-PROCESSING_LIFETIME_S = 3600.0
-"""`processing` falls back to `active` after an hour. Sources: the pages of these methods."""
+"""Sources of the limits: the pages of these methods."""
 
 NO_STOP = "missing_agent_session_stopped_event_subscription"
 
@@ -119,8 +118,6 @@ def set_session(
         session.status = status
     if not keep_status:
         session.history.append(status.value)
-    if session.status is SessionStatus.PROCESSING:
-        session.processing_since = call.slack.world.clock.now()
     _publish(call, session)
     return session
 

@@ -1,8 +1,8 @@
-"""The language of pages and of questions."""
+"""The language of pages."""
 
 import pytest
 
-from ingest.language import UNKNOWN, detect_language, detect_question_language
+from ingest.language import UNKNOWN, detect_language
 
 FRENCH = "Les salariés ont droit à vingt-cinq jours de congés payés par an, à poser avant fin mai. "
 ENGLISH = "Employees are entitled to twenty-five days of paid leave a year, taken before May. "
@@ -32,26 +32,3 @@ def test_a_page_is_in_the_language_it_says_unless_a_long_text_contradicts_it(
     text: str, hint: str | None, language: str
 ) -> None:
     assert detect_language(text, hint) == language
-
-
-@pytest.mark.parametrize(
-    ("question", "language"),
-    [
-        ("Combien de jours de congés ?", "fr"),
-        ("combien de jours de conges", "fr"),
-        ("teletravail", "fr"),
-        ("c koi le code wifi", "fr"),
-        ("How many days off do I get?", "en"),
-        ("remote work policy", "en"),
-        ("parental leave", "en"),
-        ("Wie lange ist die Kündigungsfrist in der Probezeit?", "de"),
-        ("¿Cuántos días de vacaciones tengo?", "es"),
-        ("42", "fr"),
-        ("", "fr"),
-        ("🙂 ???", "fr"),
-    ],
-)
-def test_a_question_is_in_french_or_english_unless_clearly_in_another_language(
-    question: str, language: str
-) -> None:
-    assert detect_question_language(question) == language
