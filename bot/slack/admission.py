@@ -8,6 +8,7 @@ import logging
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.channel_settings import ChannelPolicy
+from bot.slack.connection.workspaces import current_team_id
 from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.people import People
 from bot.slack.wording import Words
@@ -60,7 +61,8 @@ class Admission:
 
         Args:
             user_id: Who asks.
-            team_id: Workspace that has the app.
+            team_id: Workspace that has the app; where one was entered (see `workspaces`) that is
+                it: a press in a shared channel may name the other company's.
             words: Of whoever asks.
             channel_id: Where they ask; "" where no channel's settings hold.
             in_shared_channel: Others than members would see the answer.
@@ -68,6 +70,7 @@ class Admission:
         Raises:
             JobStoreError: If the settings of the channel cannot be read now.
         """
+        team_id = current_team_id() or team_id
         who = (await self._channels.of(team_id, channel_id)).who
         if who is WhoMayAsk.EVERYONE:
             return ""

@@ -14,6 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import JobStoreError
 from bot.slack.connection.reaching import CALL_FAILED
+from bot.slack.admission import Admission
 from bot.slack.human_messages import (
     ANSWER_LIMIT,
     GIVE_ANSWER,
@@ -73,6 +74,7 @@ class AskHuman:
         jobs: Knows what was passed on.
         questions: Knows who asked.
         client: With the bot token and without retry handlers.
+        admission: Tells whose questions are passed on.
         channel_id: Of the owners; "": nothing is passed on.
     """
 
@@ -83,6 +85,7 @@ class AskHuman:
         questions: QuestionLog,
         people: People,
         client: AsyncWebClient,
+        admission: Admission,
         *,
         channel_id: str,
     ) -> None:
@@ -91,6 +94,7 @@ class AskHuman:
         self._questions = questions
         self._people = people
         self._client = client
+        self._admission = admission
         self._channel_id = channel_id
 
     def register(self, app: AsyncApp) -> None:
@@ -129,7 +133,11 @@ class AskHuman:
         user_id, address = body["user"]["id"], ReplyAddress.of(body)
         words = await self._people.words(user_id)
         try:
-            sentence = await self._pass_on(body, user_id, words)
+            # The button stands where others see it: whoever presses may not be one of ours.
+            refusal = await self._admission.refusal(
+                user_id, body["team"]["id"], words, channel_id=body["container"]["channel_id"]
+            )
+            sentence = refusal or await self._pass_on(body, user_id, words)
         except JobStoreError as error:
             log.error("a question was not passed on: %s", error)
             sentence = words.human_failed

@@ -226,6 +226,7 @@ def _questions(given: Foundation, common: _Common, workers: Workers) -> tuple[Re
         stores.questions,
         common.people,
         common.poster,
+        common.admission,
         channel_id=given.rules.owners_channel,
     )
     threads = ChannelThreads(humans.take_answer, workers.accept, stores.jobs, stores.muted_threads)

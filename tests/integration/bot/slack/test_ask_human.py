@@ -56,6 +56,22 @@ async def told(sandbox: Sandbox, who: str, count: int = 1) -> Message:
     return await sandbox.wait_until(found)
 
 
+@pytest.mark.parametrize("who", ["gaston", "etienne"])
+async def test_guests_and_strangers_pass_nothing_on(
+    sandbox: Sandbox, tmp_path: Path, owners: Channel, who: str
+) -> None:
+    sandbox.add_user("gaston", role="guest")
+    sandbox.add_user("etienne").team_id = "T0ELSEWHERE"
+    async with running(sandbox, tmp_path, rules=rules(owners)):
+        reply = await abstained(sandbox)
+        sandbox.click(who, reply, "ask_human")
+        await sandbox.wait_for_ephemeral(who, FRENCH.not_for_guests)
+        assert sandbox.messages("guide") == []
+
+        sandbox.click("camille", reply, "ask_human")
+        await sandbox.wait_for_message("guide")
+
+
 async def test_a_question_is_passed_on_once_and_answered_with_the_button(
     sandbox: Sandbox, tmp_path: Path, owners: Channel
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
@@ -10,8 +11,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.workspace import Role
+from bot.slack.admission import Admission
+from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.connection.workspaces import Workspace, enter
 from bot.slack.people import KEEP_ROLE_S, KEEP_S, KEEP_UNKNOWN_S, UNKNOWN, People
+from bot.slack.wording import FRENCH
+from bot.store import ChannelSettingsStore, migrate, open_engine
 from tests.clock import Clock
 
 
@@ -58,6 +63,24 @@ async def test_an_admin_of_another_company_is_no_admin_here(sandbox: Sandbox) ->
 
     assert not await stranger.is_admin(amina.user_id)
     assert not await stranger.runs_workspace(amina.user_id)
+
+
+async def test_a_press_that_names_another_company_is_judged_by_our_workspace(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    workspace, camille = sandbox.workspace(), sandbox.workspace().user("camille")
+    enter(Workspace(workspace.team_id, "B1", workspace.bot.user_id, workspace.bot_token))
+    camille.team_id = "T0ELSEWHERE"
+    engine = open_engine(f"sqlite:///{tmp_path / 'manuel.db'}")
+    migrate(engine)
+    known = people(sandbox, Clock())
+    client = AsyncWebClient(base_url=sandbox.api_url)
+    admission = Admission(known, client, ChannelPolicy(ChannelSettingsStore(engine)))
+
+    said = await admission.refusal(camille.user_id, "T0ELSEWHERE", FRENCH, channel_id="C1")
+
+    engine.dispose()
+    assert said == FRENCH.not_for_guests
 
 
 async def test_where_workspaces_share_a_handbook_their_admins_run_their_workspace_alone(
