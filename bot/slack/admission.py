@@ -8,8 +8,8 @@ import logging
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.channel_settings import ChannelPolicy
-from bot.slack.connection.workspaces import current_team_id
 from bot.slack.connection.reaching import CALL_FAILED
+from bot.slack.connection.workspaces import current_team_id
 from bot.slack.people import People
 from bot.slack.wording import Words
 from bot.store import WhoMayAsk

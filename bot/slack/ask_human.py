@@ -13,8 +13,8 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import JobStoreError
-from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.admission import Admission
+from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.human_messages import (
     ANSWER_LIMIT,
     GIVE_ANSWER,
