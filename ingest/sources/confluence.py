@@ -168,16 +168,22 @@ class ConfluenceSource:
         """Ask for one page of the last listing.
 
         Raises:
-            PageParseError: If it was deleted meanwhile, or the site cannot show it.
+            PageParseError: If it was deleted or restricted meanwhile, or the site cannot show it.
             SourceUnavailableError: If the site shows no page any more.
         """
         if entry.path not in self._pages:
             raise PageParseError("not in the last listing")
         page, audiences = self._pages[entry.path]
         with self._reading.page():
-            results = self._search(f"id={page.page_id}", expand=_BODY).get("results")
+            results = self._search(f"id={page.page_id}", expand=f"{_DETAILS},{_BODY}").get(
+                "results"
+            )
         if not results:
             raise PageParseError("it was deleted meanwhile")
+        now = self._page(results[0])
+        if (now.restriction, now.ancestors) != (page.restriction, page.ancestors):
+            # What was written since may not be for those who could read it then.
+            raise PageParseError("who may read it changed meanwhile: the next sync reads it")
         try:
             body = results[0]["body"]["export_view"]["value"]
         except (KeyError, TypeError) as error:

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from ingest.errors import PageParseError, SourceUnavailableError
 from ingest.pipeline import sync
+from ingest.records import PUBLIC
 from ingest.sources.confluence import ConfluenceLogin, ConfluenceSource
 from ingest.sources.web_visitor import SiteAccess
 from tests.confluence_site import Confluence, Content, basic
@@ -218,3 +219,20 @@ def test_hard_titles_and_pages_deleted_meanwhile(confluence, open_confluence):
 
     with pytest.raises(PageParseError, match="deleted meanwhile"):
         source.fetch(second)
+
+
+@pytest.mark.parametrize(
+    "change", [{"groups": ("board",)}, {"users": ("712020:ada",)}, {"above": ("1",)}]
+)
+def test_a_page_that_is_restricted_while_it_is_read_is_left_to_the_next_sync(
+    confluence, open_confluence, change
+):
+    confluence.pages = {"1": Content("Paie", groups=("hr-team",)), "2": Content("Primes")}
+    source = open_confluence()
+    [entry] = [entry for entry in source.listing().entries if entry.path == "RH/Primes"]
+    confluence.pages["2"] = Content("Primes", "<p>12 345 euros.</p>", version=2, **change)
+
+    with pytest.raises(PageParseError, match="changed meanwhile"):
+        source.fetch(entry)
+    [again] = [entry for entry in source.listing().entries if entry.path == "RH/Primes"]
+    assert source.fetch(again).audiences != PUBLIC
