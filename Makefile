@@ -8,7 +8,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --co
 SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo page ask test unit lint format types check bench quality clean
+.PHONY: help setup setup-dev demo page ask test unit integration e2e lint types format check bench quality clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -53,9 +53,18 @@ test: setup-dev ## Run every test
 unit: setup-dev ## Run the tests that take milliseconds
 	@$(BIN)/python -m pytest tests/unit
 
+integration: setup-dev ## Run the tests of single adapters against the real thing
+	@$(BIN)/python -m pytest tests/integration
+
+e2e: setup-dev ## Run the tests of what people see
+	@$(BIN)/python -m pytest tests/e2e
+
 lint: setup-dev ## Check style and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+types: setup-dev ## Check types alone
 	@$(BIN)/mypy
 
 format: setup-dev ## Rewrite files in the project's style
