@@ -11,7 +11,7 @@ SHARED ?= ../shared
 .PHONY: help setup setup-dev demo page ask test unit integration e2e lint types format check bench quality clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
 
 setup: $(VENV)/.core ## Create .venv with the light core (no torch)
 
