@@ -134,10 +134,7 @@ def _installations(settings: BotSettings) -> Finding:
 
 
 def _has_app(workspaces: Workspaces, team_id: str) -> bool:
-    return (
-        isinstance(workspaces, Installations)
-        and asyncio.run(workspaces.installed_at(team_id)) is not None
-    )
+    return isinstance(workspaces, Installations) and asyncio.run(workspaces.has_token(team_id))
 
 
 def _client(settings: BotSettings) -> WebClient:

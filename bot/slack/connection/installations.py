@@ -123,9 +123,19 @@ class Installations(AsyncInstallationStore):
         log.info("installed", extra={"team_id": team_id})
 
     async def installed_at(self, team_id: str) -> float | None:
-        """Return when a workspace installed the app last, None where it did not."""
-        bot = await self._find(team_id)
-        return None if bot is None else bot.installed_at
+        """Return when a workspace installed the app last, None where it did not.
+
+        Also where its token can be opened by no key any more: it may have gone, and be forgotten.
+
+        Raises:
+            JobStoreError: If the database cannot be used now.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._finding, self._reading.installed_at, team_id)
+
+    async def has_token(self, team_id: str) -> bool:
+        """Say whether there is a token of a workspace (raises as `get`)."""
+        return await self._find(team_id) is not None
 
     async def remove(self, team_id: str) -> None:
         """Forget the token of a workspace.
@@ -205,16 +215,24 @@ class _EncryptedBots(SQLAlchemyInstallationStore):
         super().__init__(client_id, engine, logger=library_log())
         self._vault = vault
 
+    def installed_at(self, team_id: str) -> float | None:
+        """Return when a workspace installed the app last."""
+        bot = self._sealed(team_id)
+        return None if bot is None else bot.installed_at
+
     def find(self, team_id: str) -> Bot | None:
         """Return the bot of a workspace with its tokens opened."""
-        with _translated():
-            bot = self.find_bot(enterprise_id=None, team_id=team_id)
+        bot = self._sealed(team_id)
         if bot is None:
             return None
         bot.bot_token = self._vault.open(bot.bot_token)
         if bot.bot_refresh_token:
             bot.bot_refresh_token = self._vault.open(bot.bot_refresh_token)
         return bot
+
+    def _sealed(self, team_id: str) -> Bot | None:
+        with _translated():
+            return self.find_bot(enterprise_id=None, team_id=team_id)
 
     def replace(self, bot: Bot) -> None:
         """Keep this bot of its workspace, and no older one."""

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -272,6 +272,23 @@ async def test_uninstalling_deletes_everything_of_that_workspace_alone(
         assert rows_of(tmp_path, first.team_id) == set()
         assert rows_of(tmp_path, second.team_id) == before
         assert {d.state for d in sandbox.deliveries()} == {DeliveryState.ACKNOWLEDGED}
+
+
+async def test_uninstalling_deletes_everything_although_the_token_cannot_be_used_any_more(
+    sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    first = teams(sandbox)[0]
+    async with serving(sandbox, engine, tmp_path) as served:
+        await served.install(first.team_id)
+        asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        await sandbox.wait_for_reply(asked)
+        ends_in(tmp_path, -1)
+        with closing(sqlite3.connect(tmp_path / "manuel.db")) as connection, connection:
+            connection.execute("UPDATE slack_bots SET bot_token = 'sealed by a key that is lost'")
+        sandbox.uninstall()
+        await sandbox.settled()
+
+        assert rows_of(tmp_path, first.team_id) == set()
 
 
 async def test_late_word_of_an_uninstallation_leaves_the_new_installation_alone(
