@@ -26,6 +26,7 @@ from ingest.sources.paths import (
     PathFilter,
     has_page_suffix,
     is_hidden,
+    is_unicode,
     media_type_of,
 )
 
@@ -188,7 +189,7 @@ class FolderSource:
         """Return why a file cannot be taken, None if it can."""
         if not stat.S_ISREG(status.st_mode):
             return "not a regular file"
-        if not _is_unicode(path):
+        if not is_unicode(path):
             return "its name is not valid Unicode"
         if path in found.entries:
             return "another file has the same name in another Unicode form"
@@ -226,11 +227,3 @@ class _Found:
 def _why(error: Exception) -> str:
     text = error.strerror if isinstance(error, OSError) else None
     return (text or str(error)).lower()
-
-
-def _is_unicode(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -30,6 +30,7 @@ from ingest.sources.paths import (
     PathFilter,
     has_page_suffix,
     is_hidden,
+    is_unicode,
     media_type_of,
 )
 
@@ -342,7 +343,7 @@ class GitSource:
                 skipped.append(SkippedPage(_shown(path), "a submodule, which is not followed"))
             elif not self._is_page(member):
                 continue
-            elif not _is_unicode(path):
+            elif not is_unicode(path):
                 skipped.append(SkippedPage(_shown(path), "its name is not valid Unicode"))
             elif path in pages:
                 reason = "another file has the same name in another Unicode form"
@@ -439,14 +440,6 @@ def web_template(repository: str) -> str | None:
 def _version(found: _Found) -> str:
     commit = found.change.commit[:12] if found.change else "-"
     return f"{found.oid} {commit}"
-
-
-def _is_unicode(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _shown(path: str) -> str:

@@ -73,6 +73,15 @@ def has_page_suffix(path: str) -> bool:
     return PurePosixPath(path).suffix.lower() in MEDIA_TYPES
 
 
+def is_unicode(path: str) -> bool:
+    """Tell whether a file's name can be written: those of old disks may be bytes of no encoding."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def media_type_of(path: str) -> str:
     """Return the media type of a path that `has_page_suffix`."""
     return MEDIA_TYPES[PurePosixPath(path).suffix.lower()]

@@ -109,7 +109,7 @@ class Home:
     """Publishes Home tabs and does what is pressed in them.
 
     Answers open in a modal: they belong to the person alone, on every plan, and the tab stays
-    where it is. They are made from what everybody may read.
+    where it is. They are made from what the person may read.
 
     Args:
         client: Shows views, which may be repeated blindly.
