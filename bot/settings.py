@@ -102,6 +102,11 @@ class BotSettings(IngestSettings):
         description="Whether people of other companies are answered, and questions in channels"
         " shared with them.",
     )
+    stream_answers: bool = Field(
+        True,
+        description="Whether an answer that ANSWER_MODEL writes appears in Slack sentence by"
+        " sentence, each checked, where the workspace allows it.",
+    )
     answer_workers: int = Field(2, ge=1, le=64, description="Questions answered at the same time.")
     job_lease_s: float = Field(
         30.0,

@@ -92,7 +92,8 @@ class AgentPane:
 
     def ended(self, job: Job) -> None:
         """Show that nothing is under way any more."""
-        if _is_in_pane(job):
+        # A stream makes a session of any thread.
+        if _is_in_pane(job) or job.posted_ts:
             self._spawn(self._end(job))
 
     async def close(self) -> None:

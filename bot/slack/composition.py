@@ -44,6 +44,7 @@ from bot.slack.readiness import Handbook
 from bot.slack.reception import Reception
 from bot.slack.searching import Searching
 from bot.slack.shortcut import MessageShortcut
+from bot.slack.streaming import Streams
 from bot.slack.wider_answers import WiderAnswers
 from bot.slack.wording import DEFAULT_LANGUAGE, WORDS
 from bot.store import Stores
@@ -200,9 +201,11 @@ def _common(given: Foundation) -> _Common:
 
 def _workers(given: Foundation, common: _Common, pane: AgentPane, wider: WiderAnswers) -> Workers:
     stores = given.stores
+    # What was begun before streams were switched off is finished all the same.
+    streams = Streams(common.poster, stores.jobs)
     return Workers(
         stores.jobs,
-        SlackDelivery(common.poster, common.people.words, common.channels),
+        SlackDelivery(common.poster, common.people.words, common.channels, streams),
         given.handbook.answer,
         enter=given.connection.enter,
         questions=stores.questions,
@@ -214,6 +217,7 @@ def _workers(given: Foundation, common: _Common, pane: AgentPane, wider: WiderAn
         afterwards=wider.offer,
         channels=common.channels,
         readers=common.readers,
+        streams=streams if given.rules.stream_answers else None,
     )
 
 

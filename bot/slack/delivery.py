@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -30,9 +30,9 @@ _RATE_LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceede
 _SLACK_TROUBLE = frozenset(
     {"fatal_error", "internal_error", "service_unavailable", "request_timeout"}
 )
-_BLOCKS_REFUSED = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"})
+BLOCKS_REFUSED = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"})
 # The place is closed to us, but the person is not: answered in a direct message instead.
-_PLACE_CLOSED = frozenset(
+PLACE_CLOSED = frozenset(
     {
         "cannot_reply_to_message",
         "channel_not_found",
@@ -60,6 +60,18 @@ class Posted:
     ts: str
 
 
+class Begun(Protocol):
+    """What has been shown of answers already; see `bot.slack.streaming.Streams`."""
+
+    async def finish(self, job: Job, message: Message) -> Posted | None:
+        """Turn it into the outcome; None where nothing stands, and the outcome is to be posted."""
+        ...
+
+    async def remove(self, job: Job) -> None:
+        """Take it away."""
+        ...
+
+
 class SlackDelivery:
     """Posts in the thread of the question.
 
@@ -67,20 +79,26 @@ class SlackDelivery:
         client: With the bot token and without retry handlers: retrying is the queue's work.
         words_for: Chooses what is said above an outcome that could not stand where it was asked.
         channels: What admins chose for single channels.
+        begun: What has been shown of answers while they were written.
     """
 
     def __init__(
-        self, client: AsyncWebClient, words_for: WordsFor, channels: ChannelPolicy | None = None
+        self,
+        client: AsyncWebClient,
+        words_for: WordsFor,
+        channels: ChannelPolicy | None = None,
+        begun: Begun | None = None,
     ) -> None:
         self._client = client
+        self._begun = begun
         self._channels = channels
         self._words_for = words_for
 
     async def post(self, job: Job, message: Message) -> Posted:
         """Post the outcome in the thread, or to the person when the place is closed to us.
 
-        What we post by ourselves is not moved; when a question cannot be passed on to humans,
-        whoever wanted that is told.
+        What has been shown of it already becomes the outcome. What we post by ourselves is not
+        moved; when a question cannot be passed on to humans, whoever wanted that is told.
 
         Raises:
             DeliveryDelayed: Not posted; later.
@@ -89,13 +107,18 @@ class SlackDelivery:
             JobStoreError: Not posted: what was chosen for the channel cannot be read now.
         """
         if await self._is_private(job):
+            if self._begun is not None:
+                await self._begun.remove(job)
             words = await self._words_for(job.user_id, job.question or "")
             moved = with_notice(message, words.channel_moved)
             return await self._send(job, moved, channel=job.user_id)
+        finished = await self._begun.finish(job, message) if self._begun is not None else None
+        if finished is not None:
+            return finished
         try:
             return await self._post_thread(job, message)
         except DeliveryRefused as refusal:
-            if job.outcome in _NEVER_MOVED or refusal.reason not in _PLACE_CLOSED:
+            if job.outcome in _NEVER_MOVED or refusal.reason not in PLACE_CLOSED:
                 raise
             log.warning(
                 "the place is closed: answering in a direct message",
@@ -153,7 +176,7 @@ class SlackDelivery:
             try:
                 return await self._send(job, first, channel=job.channel_id, thread_ts=thread_ts)
             except DeliveryRefused as refusal:
-                if refusal.reason not in _BLOCKS_REFUSED:
+                if refusal.reason not in BLOCKS_REFUSED:
                     raise
                 log.error(
                     "blocks refused: posting simpler ones",
@@ -167,8 +190,8 @@ class SlackDelivery:
     ) -> Posted:
         blocks = [dict(block) for block in message.blocks]
         if blocks:
-            blocks[0]["block_id"] = _marker(job)
-        with _slack_errors():
+            blocks[0]["block_id"] = marker(job)
+        with slack_errors():
             answer = await self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,
@@ -180,7 +203,7 @@ class SlackDelivery:
         return Posted(answer["channel"], answer["ts"])
 
     async def _replies(self, job: Job, cursor: str) -> dict[str, Any]:
-        with _slack_errors():
+        with slack_errors():
             answer = await self._client.conversations_replies(
                 channel=job.channel_id,
                 ts=job.thread_ts,
@@ -191,17 +214,24 @@ class SlackDelivery:
         return answer.data if isinstance(answer.data, dict) else {}
 
 
-def _marker(job: Job) -> str:
+def marker(job: Job) -> str:
     """Return the block_id that tells our outcome of this job from every other message."""
     return f"outcome:{job.job_id}"
 
 
 def _is_outcome_of(job: Job, reply: dict[str, Any]) -> bool:
-    return any(block.get("block_id") == _marker(job) for block in reply.get("blocks") or ())
+    return any(block.get("block_id") == marker(job) for block in reply.get("blocks") or ())
 
 
 @contextmanager
-def _slack_errors() -> Iterator[None]:
+def slack_errors() -> Iterator[None]:
+    """Translate what a call of Slack's Web API ends in.
+
+    Raises:
+        DeliveryDelayed: Nothing was done; later.
+        DeliveryUncertain: Done or not.
+        DeliveryRefused: Nothing was done; never.
+    """
     try:
         yield
     except SlackApiError as error:

@@ -20,6 +20,7 @@ class HouseRules:
         allow_guests: Answer people who were invited to some channels only.
         allow_shared_channels: Answer where people of another company are, and those people.
         audiences: Who in Slack belongs to which audience of pages.
+        stream_answers: Show answers while a model writes them.
     """
 
     owners_channel: str = ""
@@ -27,6 +28,7 @@ class HouseRules:
     allow_guests: bool = False
     allow_shared_channels: bool = False
     audiences: Mapping[str, AudienceConfig] = field(default_factory=dict)
+    stream_answers: bool = False
 
     @classmethod
     def of(cls, settings: BotSettings) -> Self:
@@ -41,4 +43,6 @@ class HouseRules:
             allow_guests=settings.allow_guests,
             allow_shared_channels=settings.allow_shared_channels,
             audiences=load_config(settings).audiences,
+            # Quotes come at once, and whole.
+            stream_answers=settings.stream_answers and bool(settings.answer_model),
         )

@@ -15,6 +15,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import ParamSpec, Protocol, TypeVar
 
+from bot.answering.streaming import OnClaim
 from bot.errors import (
     DeliveryDelayed,
     DeliveryRefused,
@@ -24,7 +25,7 @@ from bot.errors import (
     VaultError,
     WorkspaceUnavailable,
 )
-from bot.records import GroundedAnswer, Outcome, Question
+from bot.records import Claim, GroundedAnswer, Outcome, Question
 from bot.slack.audiences import Readers
 from bot.slack.channel_settings import DEFAULTS, ChannelPolicy, spoken_in
 from bot.slack.delivery import Posted
@@ -72,7 +73,10 @@ _OF_THE_HANDBOOK = frozenset({"answer", "abstention"})
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-Answer = Callable[[Question, Audiences], Outcome]
+Answer = (
+    Callable[[Question, Audiences], Outcome] | Callable[[Question, Audiences, OnClaim], Outcome]
+)
+"""The third argument is given where an answer is shown while it is written."""
 
 
 class Delivery(Protocol):
@@ -99,6 +103,30 @@ class Progress(Protocol):
         ...
 
 
+class Growing(Protocol):
+    """One answer that is shown while it is written."""
+
+    def hear(self, claim: Claim) -> None:
+        """Show a claim; called in the thread that answers."""
+        ...
+
+    async def close(self) -> None:
+        """Show nothing more."""
+        ...
+
+
+class Streams(Protocol):
+    """Shows answers while they are written; see `bot.slack.streaming.Streams`."""
+
+    def begin(self, job: Job, settings: ChannelSettings) -> Growing | None:
+        """Return what gets the claims of an answer; None where they are not shown."""
+        ...
+
+    def drop(self, job: Job) -> None:
+        """Forget an answer that is not for us to deliver."""
+        ...
+
+
 class Workers:
     """The running half of the queue; `JobStore` is the lasting one.
 
@@ -114,6 +142,7 @@ class Workers:
         afterwards: Gets each question once its answer or abstention stands.
         channels: What admins chose for single channels.
         readers: What may be said in which conversation; None: what everybody may read.
+        streams: Show answers while they are written; None: they are shown when complete.
     """
 
     def __init__(
@@ -132,6 +161,7 @@ class Workers:
         afterwards: Callable[[Job], None] | None = None,
         channels: ChannelPolicy | None = None,
         readers: Readers | None = None,
+        streams: Streams | None = None,
     ) -> None:
         self._store = store
         self._questions = questions
@@ -142,6 +172,7 @@ class Workers:
         self._afterwards = afterwards
         self._channels = channels
         self._readers = readers
+        self._streams = streams
         self._delivery = delivery
         self._answer = answer
         self._answer_workers = answer_workers
@@ -293,6 +324,8 @@ class Workers:
         ):
             self._wake[DELIVER].set()
         else:
+            if self._streams is not None:
+                self._streams.drop(job)
             self._ended(job)
 
     async def _settings(self, job: Job) -> ChannelSettings:
@@ -312,12 +345,10 @@ class Workers:
         audiences = PUBLIC
         if self._readers is not None:
             audiences = await self._readers.among(job.channel_id, job.user_id)
-        loop = asyncio.get_running_loop()
+        asked = Question(question, earlier, settings.sources)
+        growing = self._streams.begin(job, settings) if self._streams is not None else None
         try:
-            asked = Question(question, earlier, settings.sources)
-            answer = partial(self._answer, asked, audiences)
-            # The thread too must know which workspace asks.
-            outcome = await loop.run_in_executor(self._answering, copy_context().run, answer)
+            outcome = await self._computed(asked, audiences, growing)
         except HandbookError as error:
             # Never an abstention: the handbook may well know.
             log.error("outage: %s", type(error).__name__, extra={"job_id": job.job_id})
@@ -328,6 +359,19 @@ class Workers:
         await self._unless_down(self._questions.record, _logged(job, question, kind, outcome))
         request = HumanRequest(job.job_id, job.user_id, question)
         return kind, self._presentation.message(outcome, words, request)
+
+    async def _computed(
+        self, question: Question, audiences: Audiences, growing: Growing | None
+    ) -> Outcome:
+        loop = asyncio.get_running_loop()
+        heard = () if growing is None else (growing.hear,)
+        answer = partial(self._answer, question, audiences, *heard)
+        try:
+            # The thread too must know which workspace asks.
+            return await loop.run_in_executor(self._answering, copy_context().run, answer)
+        finally:
+            if growing is not None:
+                await growing.close()
 
     async def _earlier(self, job: Job) -> tuple[str, ...]:
         """Return the earlier questions of the thread; without them a question stands alone."""

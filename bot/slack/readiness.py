@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from bot.answering.explanation import Explanation
+from bot.answering.streaming import OnClaim
 from bot.metrics import Metrics
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResults
@@ -17,8 +18,17 @@ from ingest import PUBLIC, Audiences, IndexNotBuiltError, StoredChunk, Vector, w
 class Handbook(Protocol):
     """What the Slack app asks; `bot.app.EngineRoom` in production. Slow, called in threads."""
 
-    def answer(self, question: Question, audiences: Audiences) -> Outcome:
-        """Answer one question from what these audiences may read."""
+    def answer(
+        self, question: Question, audiences: Audiences, on_claim: OnClaim | None = None
+    ) -> Outcome:
+        """Answer one question from what these audiences may read.
+
+        Args:
+            question: Of a person.
+            audiences: Who may read the answer.
+            on_claim: Gets what a model writes before the outcome is there (see
+                `bot.answering.answerer.Answerer.answer`).
+        """
         ...
 
     def explain(self, question: Question, audiences: Audiences) -> Explanation:
@@ -76,10 +86,12 @@ class HandbookWhenReady:
             return False
         return True
 
-    def answer(self, question: Question, audiences: Audiences) -> Outcome:
+    def answer(
+        self, question: Question, audiences: Audiences, on_claim: OnClaim | None = None
+    ) -> Outcome:
         """Answer one question from what these audiences may read."""
         with self._metrics.answering():
-            outcome = self._handbook().answer(question, _here(audiences))
+            outcome = self._handbook().answer(question, _here(audiences), on_claim)
         self._metrics.answered(outcome)
         return outcome
 

@@ -92,6 +92,18 @@ def render(outcome: Outcome, words: Words, *, stale_before: datetime | None = No
     return _abstention(outcome, words)
 
 
+def claim_blocks(claims: Sequence[Claim]) -> tuple[Block, ...]:
+    """Return what an answer that a model writes begins with: its claims, one block each.
+
+    Further claims add blocks, and change none.
+    """
+    sources = _Sources(None)
+    return tuple(
+        _rich_text("rich_text_section", _said([tidy(claim.sentence)]), sources.number(claim))
+        for claim in _fitting(claims)
+    )
+
+
 def render_notice(sentence: str) -> Message:
     """Render one of the bot's own sentences: help, an outage, a failure."""
     text = escaped_within(sentence, SECTION_LIMIT)
@@ -143,7 +155,7 @@ def _answer(answer: GroundedAnswer, words: Words, stale_before: datetime | None)
         for claim in run:
             number = sources.number(claim)
             lines = _claim_lines(claim, previous) if quoted else [tidy(claim.sentence)]
-            said = shortened("\n".join(lines), QUOTE_LIMIT) or "…"  # Slack refuses empty text
+            said = _said(lines)
             if table is None:
                 blocks.append(
                     _rich_text("rich_text_quote" if quoted else "rich_text_section", said, number)
@@ -165,6 +177,10 @@ def _answer(answer: GroundedAnswer, words: Words, stale_before: datetime | None)
     blocks += [_source_list(sources, words, with_quotes=not quoted), _context(footer)]
     spoken += [_spoken_sources(sources, words), escape(footer)]
     return Message(_within(spoken, TEXT_LIMIT), tuple(blocks))
+
+
+def _said(lines: Sequence[str]) -> str:
+    return shortened("\n".join(lines), QUOTE_LIMIT) or "…"  # Slack refuses empty text
 
 
 def _fitting(claims: Sequence[Claim]) -> list[Claim]:

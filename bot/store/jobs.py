@@ -110,6 +110,8 @@ class Job:
         deliveries: How often delivery was begun, this time included.
         uncertain: A post was tried, and nobody knows whether Slack took it.
         created_at: Seconds since the epoch.
+        posted_ts: Of the outcome, in `posted_channel`; before the job is done, of what has been
+            shown of it.
     """
 
     job_id: str
@@ -239,6 +241,18 @@ class JobStore:
             due_at=self.now(),
             owner=None,
             lease_until=None,
+        )
+
+    def begun(self, job_id: str, *, channel_id: str, ts: str) -> bool:
+        """Record the message that an answer grows in while it is computed.
+
+        Returns:
+            False when the job is no longer ours: nothing is to be shown.
+        """
+        return self._change(
+            and_(jobs.c.job_id == job_id, jobs.c.state == JobState.RUNNING),
+            posted_channel=channel_id,
+            posted_ts=ts,
         )
 
     def hold(self, job_id: str) -> bool:

@@ -69,6 +69,30 @@ def accepted(store: JobStore, question: NewJob = QUESTION) -> str:
     return job_id
 
 
+def test_the_message_that_an_answer_grows_in_is_known_to_whoever_takes_the_job_over(
+    store: JobStore, other: JobStore, clock: Clock
+) -> None:
+    job_id = accepted(store)
+    store.claim(ANSWER)
+    assert not other.begun(job_id, channel_id="C1", ts="9.0")
+    assert store.begun(job_id, channel_id="C1", ts="2.0")
+    clock.now += 31
+    taken_over = other.claim(ANSWER)
+    assert taken_over is not None
+    assert (taken_over.posted_channel, taken_over.posted_ts) == ("C1", "2.0")
+    assert not store.begun(job_id, channel_id="C1", ts="3.0")
+    assert other.answered(job_id, outcome="answer", message="{}")
+    assert not other.begun(job_id, channel_id="C1", ts="3.0")
+
+
+def test_nothing_is_begun_for_a_question_that_was_stopped(store: JobStore) -> None:
+    job_id = accepted(store)
+    store.claim(ANSWER)
+    thread = {"team_id": "T1", "channel_id": "C1", "thread_ts": QUESTION.thread_ts}
+    assert store.stop(**thread) == 1
+    assert not store.begun(job_id, channel_id="C1", ts="2.0")
+
+
 def test_a_question_passes_through_every_state_and_its_words_are_forgotten(
     store: JobStore,
 ) -> None:

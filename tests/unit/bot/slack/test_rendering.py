@@ -8,6 +8,7 @@ from bot.slack.rendering import (
     BLOCKS_LIMIT,
     QUOTE_LIMIT,
     Message,
+    claim_blocks,
     render,
     render_notice,
     with_notice,
@@ -144,6 +145,19 @@ def test_a_list_item_is_read_with_what_introduces_it_said_once() -> None:
     )
 
     assert message.text.startswith("Il vous faut :\n• un badge [1]\n\n• une clé [1]")
+
+
+def test_a_written_answer_begins_with_its_claims_however_many_there_are_yet() -> None:
+    other = passage("Un badge.", chunk_id="c2", page="badge.md", title="Badge")
+    claims = [
+        claim(sentence=f"Phrase\n{n}. " + "x" * 900 * n, of=(passage(), other)[n % 2])
+        for n in range(15)
+    ]
+    whole = render(answer(*claims, generator="petit-modele"), FRENCH).blocks
+    for n in range(1, 16):
+        blocks = claim_blocks(claims[:n])
+        assert blocks == whole[: len(blocks)]
+    assert len(blocks) > 3
 
 
 def test_a_written_answer_shows_its_quotes_and_who_wrote_it() -> None:
