@@ -1,6 +1,7 @@
 """What deploy/ sets exists, and is safe by default."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,9 @@ def test_image_holds_what_the_wheel_needs_and_no_more():
         for part in line.split()[:-1]
     }
     assert {f"!{part}" for part in copied} == {part for part in ignore if part.startswith("!")}
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert {*wheel["packages"], *wheel["force-include"]} <= copied
 
 
 def test_compose_opens_the_port_on_this_machine_only_and_takes_rights_away():
