@@ -115,3 +115,21 @@ def test_an_archive_of_something_else_is_an_error_with_its_reason() -> None:
         archive.writestr("hello.txt", "x")
     with pytest.raises(PageParseError, match="not readable as a Word document"):
         parse(RawPage(path="x.docx", content=buffer.getvalue(), media_type=DOCX))
+
+
+def test_a_small_archive_of_very_much_text_is_refused_before_it_is_parsed() -> None:
+    buffer, swollen = io.BytesIO(), io.BytesIO()
+    docx.Document().save(buffer)
+    with (
+        zipfile.ZipFile(buffer) as plain,
+        zipfile.ZipFile(swollen, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name in plain.namelist():
+            content = plain.read(name)
+            if name == "word/document.xml":
+                content = content.replace(b"<w:body>", b"<w:body>" + b"<w:p/>" * 5_100_000)
+            archive.writestr(name, content)
+    assert len(swollen.getvalue()) < 200_000
+
+    with pytest.raises(PageParseError, match="unreasonable"):
+        parse(RawPage(path="guide.docx", content=swollen.getvalue(), media_type=DOCX))
