@@ -82,7 +82,6 @@ class Figures:
     throttled: int = 0
     dropped: int = 0
     down_s: float = 0.0
-    total_s: float = 0.0
 
     @property
     def answered_once(self) -> int:
@@ -147,7 +146,6 @@ async def _run(
     questions: Sequence[str],
     patience_s: float,
 ) -> Figures:
-    begun = time.monotonic()
     people = [sandbox.add_user(f"personne{n}").name for n in range(trial.people)]
     places = [sandbox.add_channel(f"canal{n}").name for n in range(CHANNELS)]
     faults = (
@@ -169,7 +167,6 @@ async def _run(
     figures.throttled = faults[0].hits
     figures.dropped = faults[1].hits + faults[2].hits
     figures.down_s = await restart if restart is not None else 0.0
-    figures.total_s = time.monotonic() - begun
     return figures
 
 
