@@ -209,12 +209,14 @@ class _GuardedTransport(httpx2.BaseTransport):
     """Connects to addresses that were looked at: a name cannot lead into a private network.
 
     The name is resolved here, once, and the connection made to what was checked; so a name that
-    resolves to something else a moment later changes nothing.
+    resolves to something else a moment later changes nothing. Each name has connections of its own:
+    an open one to the same address has shown the certificate of another name.
     """
 
     def __init__(self, *, private_network: bool) -> None:
         self._private_network = private_network
-        self._inner = httpx2.HTTPTransport()  # trusts SSL_CERT_FILE and SSL_CERT_DIR, too
+        self._trusted = httpx2.create_ssl_context()  # SSL_CERT_FILE and SSL_CERT_DIR, too
+        self._by_host: dict[str, httpx2.HTTPTransport] = {}
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         host, port = request.url.host, request.url.port
@@ -228,14 +230,20 @@ class _GuardedTransport(httpx2.BaseTransport):
                 extensions={**request.extensions, "sni_hostname": host},
             )
             try:
-                return self._inner.handle_request(direct)
+                return self._transport(host).handle_request(direct)
             except httpx2.ConnectError:
                 if last == 0:
                     raise
         raise httpx2.ConnectError(f"{host} has no address")
 
     def close(self) -> None:
-        self._inner.close()
+        for transport in self._by_host.values():
+            transport.close()
+
+    def _transport(self, host: str) -> httpx2.HTTPTransport:
+        if host not in self._by_host:
+            self._by_host[host] = httpx2.HTTPTransport(verify=self._trusted)
+        return self._by_host[host]
 
     def _resolve(self, host: str, port: int) -> list[str]:
         try:

@@ -541,6 +541,34 @@ def test_a_name_that_was_resolved_here_still_has_to_show_its_certificate(
         assert (site.requests == []) == (refused is not None)
 
 
+def test_each_name_behind_one_address_has_to_show_a_certificate(tmp_path, monkeypatch):
+    authority = authority_for("wiki.example.com", tmp_path)
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+    resolve = web_client.socket.getaddrinfo
+    monkeypatch.setattr(
+        web_client.socket,
+        "getaddrinfo",
+        lambda name, *rest, **options: resolve("127.0.0.1", *rest, **options),
+    )
+    with serving(Site(), authority.server_context()) as site:
+        port = site.url.rpartition(":")[2]
+        start, other = (f"https://{name}.example.com:{port}/" for name in ("wiki", "other"))
+        site.page("/", link(other + "x"))
+        source = WebsiteSource(
+            "s",
+            [start],
+            hosts=[f"other.example.com:{port}"],
+            cache=tmp_path,
+            access=SiteAccess(**FAST),
+        )
+        listing = source.listing()
+        source.close()
+
+    assert [entry.path for entry in listing.entries] == [start]
+    assert not [h for h in site.headers if h["host"].startswith("other")]
+
+
 def test_a_bomb_and_a_page_too_large_are_skipped_with_the_reason(site, open_site):
     site.page("/", link("/bombe", "/grande", "/coupee", "/br"))
     html = {"Content-Type": "text/html"}
