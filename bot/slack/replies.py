@@ -6,10 +6,10 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-import aiohttp
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.slack.connection.library_log import library_log
+from bot.slack.connection.reaching import UNREACHABLE
 from bot.slack.feedback_row import variants
 from bot.slack.rendering import Message
 
@@ -75,7 +75,7 @@ class ReplyAddress:
         )
         try:
             response = await client.send_dict(content)
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except UNREACHABLE as error:
             log.error("a reply was lost: %s", type(error).__name__)
             return None
         if response.status_code != _TAKEN:

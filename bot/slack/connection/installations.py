@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-import aiohttp
 from slack_bolt.error import BoltError
 from slack_sdk.errors import SlackTokenRotationError
 from slack_sdk.oauth.installation_store import Bot, Installation
@@ -23,6 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot.encryption import TokenVault
 from bot.errors import JobStoreError, WorkspaceUnavailable
 from bot.slack.connection.library_log import library_log
+from bot.slack.connection.reaching import UNREACHABLE
 from bot.slack.connection.workspaces import Workspace
 from bot.store.engine import READ_ONLY
 from bot.store.leases import Leases
@@ -179,7 +179,7 @@ class Installations(AsyncInstallationStore):
             fresh = await self._rotator.perform_bot_token_rotation(
                 bot=bot, minutes_before_expiration=REFRESH_BEFORE_MIN
             )
-        except (SlackTokenRotationError, aiohttp.ClientError, TimeoutError, OSError) as error:
+        except (SlackTokenRotationError, *UNREACHABLE) as error:
             log.error(
                 "a token was not exchanged; when this goes on, the app must be installed again",
                 extra={"team_id": bot.team_id, "reason": _reason(error)},
