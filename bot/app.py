@@ -20,7 +20,7 @@ from bot.answering.usage import RunMeter
 from bot.grounding.wording import encoder_closeness
 from bot.records import Outcome, Question
 from bot.retrieval.hybrid import Fusion, HybridRetriever
-from bot.retrieval.query import QueryBuilder
+from bot.retrieval.query import QueryBuilder, unknown_idf
 from bot.retrieval.reranker import UnitReranker
 from bot.retrieval.retrievers import ANY_WORD_WEIGHTS, EmbeddingRetriever, KeywordRetriever
 from bot.retrieval.search import Searcher, SearchResults
@@ -80,7 +80,13 @@ class EngineRoom:
             audiences=audiences,
             column_weights=ANY_WORD_WEIGHTS,
         )
-        return explain(examination, terms)
+        chunks = sum(self._reader.languages().values())
+        return explain(
+            examination,
+            terms,
+            public=self._reader.public_vocabulary(),
+            unknown_idf=unknown_idf(chunks),
+        )
 
     def search(
         self, question: Question, limit: int, audiences: Audiences = PUBLIC

@@ -6,12 +6,14 @@ that could tell another story.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.answering.answerer import Attempt, Examination
 from bot.answering.support import Support
 from bot.records import Outcome, Passage, Question
+from bot.retrieval.query import WeightedWord
+from ingest import QueryWord
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +110,35 @@ class Explanation:
     outcome: Outcome
 
 
-def explain(examination: Examination, terms: Mapping[str, Mapping[str, float]]) -> Explanation:
+def explain(
+    examination: Examination,
+    terms: Mapping[str, Mapping[str, float]],
+    *,
+    public: Container[str],
+    unknown_idf: float,
+) -> Explanation:
     """Put an examination into the order of events.
+
+    A word that stands on pages of others alone is told as one that stands nowhere.
 
     Args:
         examination: Of one question.
         terms: BM25 contribution of each word, by chunk id (see `IndexReader.explain_keywords`).
+        public: Words that everybody may know of (see `IndexReader.public_vocabulary`).
+        unknown_idf: Of a word that stands nowhere.
     """
     query = examination.retrieval.query
+    matched = {surface for found in terms.values() for surface in found}
+
+    def is_told(weighted: WeightedWord) -> bool:
+        seen = weighted.word.surface in matched or _stands_in(weighted.word, public)
+        return weighted.known and seen
+
     words = tuple(
         ExplainedWord(
             weighted.word.surface,
-            weighted.idf,
-            weighted.known,
+            weighted.idf if is_told(weighted) else unknown_idf,
+            is_told(weighted),
             tuple(dict.fromkeys(other.folded for other in weighted.word.alternatives)),
         )
         for weighted in query.words
@@ -132,6 +150,15 @@ def explain(examination: Examination, terms: Mapping[str, Mapping[str, float]]) 
     attempts = tuple(_attempt(attempt) for attempt in examination.attempts)
     return Explanation(
         query.question, query.text, query.language, words, passages, attempts, examination.outcome
+    )
+
+
+def _stands_in(word: QueryWord, vocabulary: Container[str]) -> bool:
+    """Tell whether a vocabulary has some form of a word; of a phrase, all its words."""
+    return any(
+        all(part in vocabulary for part in term.split())
+        for form in (word, *word.alternatives)
+        for term in (form.folded, *form.stems)
     )
 
 

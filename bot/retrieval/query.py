@@ -135,7 +135,12 @@ class QueryBuilder:
         if self._respell is not None:
             others = self._respell(word)
             word = replace(word, alternatives=(*word.alternatives, *others))
-        return WeightedWord(word, math.log(chunks + 1) or _MIN_IDF, known=False)
+        return WeightedWord(word, unknown_idf(chunks), known=False)
+
+
+def unknown_idf(chunks: int) -> float:
+    """Return the weight of a word that stands in none of so many chunks."""
+    return math.log(chunks + 1) or _MIN_IDF
 
 
 def standalone_text(question: Question) -> str:

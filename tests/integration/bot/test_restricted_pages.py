@@ -95,6 +95,16 @@ def test_nothing_of_it_is_shown_to_others(room, text, caplog):
     assert {word for word in words - asked if word in shown} == set()
 
 
+def test_a_word_of_restricted_pages_is_explained_to_others_as_one_that_stands_nowhere(room):
+    question = Question("prime Zorglub Xyzzyq")
+
+    prime, secret, nowhere = room.explain(question, PUBLIC).words
+    assert (prime.known, secret.known, nowhere.known) == (True, False, False)
+    assert secret.idf == nowhere.idf
+
+    assert room.explain(question, RH).words[1].known
+
+
 @pytest.mark.parametrize("text", QUESTIONS[:2])
 def test_whoever_belongs_to_the_audience_reads_it(room, text):
     shown = shown_to(room, text, RH)
