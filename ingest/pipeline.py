@@ -171,6 +171,8 @@ class _Sync:
             self._end_early(
                 f"the listing is incomplete, so nothing was removed: {listing.problem or 'unknown'}"
             )
+        elif listing.problem:
+            self.problems.append(listing.problem)
         return listing
 
     def _listed(self, done: int, total: int) -> None:

@@ -56,7 +56,7 @@ class Listing:
         entries: Sorted by path, paths unique.
         skipped: Things that look like pages but cannot be taken (too large, unreadable…).
         complete: False when the listing ended early: absent pages are then not removed.
-        problem: Why it is incomplete, else None.
+        problem: Why it is incomplete; of a complete one, what somebody should look at; else None.
     """
 
     entries: tuple[Entry, ...]

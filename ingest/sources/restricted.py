@@ -34,7 +34,7 @@ class RestrictedSource:
         self._workspaces = frozenset(workspaces)
         self._obey_pages = obey_pages
         self._rules = [
-            (path_pattern(glob), frozenset(names)) for glob, names in path_audiences.items()
+            (glob, path_pattern(glob), frozenset(names)) for glob, names in path_audiences.items()
         ]
 
     @property
@@ -47,15 +47,23 @@ class RestrictedSource:
         return self._source.probe()
 
     def listing(self, watch: Watch = UNWATCHED) -> Listing:
-        """List every page."""
-        return self._source.listing(watch)
+        """List every page, and tell of rules that hold for none: their pattern may be mistyped."""
+        listing = self._source.listing(watch)
+        paths = [entry.path for entry in listing.entries]
+        paths += [skipped.path for skipped in listing.skipped]
+        places = [place for path in paths for place in _places(path)]
+        idle = [glob for glob, pattern, _ in self._rules if not any(map(pattern.match, places))]
+        if not idle or not listing.complete:
+            return listing
+        patterns = ", ".join(map(repr, idle))
+        return replace(listing, problem=f"path_audiences: {patterns} matches no page")
 
     def fetch(self, entry: Entry) -> RawPage:
         """Read one page."""
         raw = self._source.fetch(entry)
         audiences = raw.audiences
         places = {place for path in (raw.path, raw.found_at) if path for place in _places(path)}
-        for pattern, names in self._rules:
+        for _, pattern, names in self._rules:
             if any(pattern.match(place) for place in places):
                 audiences = narrow(audiences, names)
         return replace(

@@ -6,10 +6,11 @@ import pytest
 
 from ingest.pages import build_page
 from ingest.parsing import parse
+from ingest.pipeline import sync
 from ingest.records import PUBLIC, Audiences, narrow
 from ingest.sources.base import Source
 from ingest.sources.restricted import RestrictedSource
-from tests.fakes import FakeSource
+from tests.fakes import FakeEmbedder, FakeIndexWriter, FakeSource
 
 
 @pytest.mark.parametrize(
@@ -68,6 +69,18 @@ def test_web_pages_are_matched_by_the_path_of_their_address():
         "/r%C3%A9mun%C3%A9ration/prime": {"rh"},
         "/it/": {"it"},
     }
+
+
+def test_a_rule_that_holds_for_no_page_is_told_in_the_report_of_the_sync():
+    inner = FakeSource()
+    inner.put("rh/paie.md", "# Paie\n\nTexte.\n")
+    mistyped = RestrictedSource(inner, {"rh/": ["rh"], "RH/paie.md": ["direction"]})
+
+    report = sync(mistyped, FakeIndexWriter(), FakeEmbedder())
+
+    assert report.problems == ("path_audiences: 'RH/paie.md' matches no page",)
+    assert report.added == ("rh/paie.md",)
+    assert RestrictedSource(inner, {"rh/": ["rh"]}).listing().problem is None
 
 
 def test_pages_of_a_source_that_is_limited_to_workspaces_say_so():
