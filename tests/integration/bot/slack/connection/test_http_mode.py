@@ -207,7 +207,7 @@ async def test_health_names_what_is_wrong_and_lives_on(
 async def test_metrics_count_what_happened_without_words_or_people(
     sandbox: Sandbox, session: aiohttp.ClientSession, tmp_path: Path
 ) -> None:
-    def known_or_down(question: Question, audiences: Audiences) -> Outcome:
+    def known_or_down(question: Question, audiences: Audiences, _on_claim: object) -> Outcome:
         if "panne" in question.text:
             raise IndexNotBuiltError("nothing")
         return abstention() if "coffre" in question.text else knows_remote_work(question, audiences)
