@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -64,6 +64,10 @@ Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
 GitAddress = Annotated[Text, AfterValidator(_not_an_option), AfterValidator(_without_password)]
 
 
+PATH_RULES: Final = "2"
+"""How rules by path are matched: another value has every page of theirs looked at again."""
+
+
 class SourceTable(BaseModel):
     """What every kind of source has.
 
@@ -107,6 +111,8 @@ class SourceTable(BaseModel):
     def fingerprint(self) -> str:
         """Return what changes whenever unchanged pages get another link or audience."""
         shown = self.model_dump_json(include=set(self._shown))
+        if self.path_audiences:
+            shown += PATH_RULES
         return hashlib.sha256(shown.encode()).hexdigest()[:8]
 
     @property

@@ -9,6 +9,7 @@ import pytest
 from ingest.config import load_config, select_sources, source_from_spec
 from ingest.errors import ConfigurationError
 from ingest.settings import IngestSettings
+from ingest.sources import configuration
 from ingest.sources.configuration import FolderTable
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "deploy" / "handbook.example.toml"
@@ -217,6 +218,18 @@ def test_a_fingerprint_changes_with_links_and_audiences_and_nothing_else(setting
         fingerprint('path_audiences = { "rh/" = "rh" }\n'),
     }
     assert len(others | {plain}) == 4
+
+
+def test_another_way_to_match_paths_looks_again_at_the_pages_of_such_rules(settings, monkeypatch):
+    write(settings, SOURCE)
+    [plain] = load_config(settings).sources
+    write(settings, SOURCE + 'path_audiences = { "rh/" = "rh" }\n')
+    [ruled] = load_config(settings).sources
+    before = (plain.fingerprint, ruled.fingerprint)
+    monkeypatch.setattr(configuration, "PATH_RULES", "another")
+
+    assert plain.fingerprint == before[0]
+    assert ruled.fingerprint != before[1]
 
 
 def test_audiences_name_the_people_of_slack(settings):
