@@ -93,12 +93,15 @@ class ClaimReader:
         self._text = ""
         self._position = 0
         self._step: Callable[[], bool] | None = self._begin
+        self._is_thinking = False
         self._items = 0
         self._found: list[ReplyClaim] = []
 
     def feed(self, text: str) -> list[ReplyClaim]:
         """Return the claims that are complete with this piece of the reply."""
         self._text += text
+        if self._is_thinking and ">" not in text:  # no end of it: not looked for in vain
+            return []
         while self._step is not None and self._step():
             pass
         found, self._found = self._found, []
@@ -107,6 +110,7 @@ class ClaimReader:
     def _begin(self) -> bool:
         """Find the object; each step says whether to go on with what has been written so far."""
         start = _end_of_beginning(self._text)
+        self._is_thinking = self._text.startswith("<", start)
         if start == len(self._text) or self._text[start] in "<`":
             return False
         self._position = start + 1
