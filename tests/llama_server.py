@@ -18,6 +18,8 @@ def main() -> None:
     params.n_ctx = params.n_batch = params.n_ubatch = 512
     params.n_parallel = 1
     params.warmup = False
+    # llama.cpp spins where threads wait for each other: on busy cores one is several times as fast.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.port = 0
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}\n")

@@ -41,6 +41,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     parameters.n_ctx = 4096
     parameters.n_parallel = 1
     parameters.warmup = False
+    # llama.cpp spins where threads wait for each other: on busy cores one is several times as fast.
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
     parameters.port = 0
     server = xllamacpp.Server(parameters)
     yield f"{server.listening_address}/v1"
