@@ -31,6 +31,7 @@ from ingest import (
     Audiences,
     Embedder,
     EncodingFailed,
+    HandbookError,
     IndexReader,
     Respeller,
     StoredChunk,
@@ -112,6 +113,13 @@ class EngineRoom:
         except EncodingFailed as error:
             logger.warning("encoder failed", extra={"reason": str(error)})
             return None
+
+    def warm_up(self) -> None:
+        """Load the encoder and the vectors now, so that nobody's first question waits for them."""
+        try:
+            self._searcher.search(Question("bienvenue"), limit=1)
+        except HandbookError as error:
+            logger.warning("could not get ready ahead of time", extra={"reason": str(error)})
 
     def close(self) -> None:
         """Let go of the index."""

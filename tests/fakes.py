@@ -41,6 +41,7 @@ class FakeEmbedder:
     dimension: int = 64
     failing: bool = False
     embedded: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
         if self.failing:
@@ -53,6 +54,7 @@ class FakeEmbedder:
     def embed_query(self, text: str) -> Vector:
         if self.failing:
             raise EncodingFailed("the fake encoder is down")
+        self.queries.append(text)
         return self._vector(text)
 
     def _vector(self, text: str) -> Vector:

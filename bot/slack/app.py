@@ -64,7 +64,9 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         await asyncio.to_thread(migrate, engine)
 
         def open_handbook() -> Handbook:
-            return open_engine_room(settings, incidents=app.model_alerts)
+            room = open_engine_room(settings, incidents=app.model_alerts)
+            room.warm_up()
+            return room
 
         handbook = HandbookWhenReady(build or open_handbook, metrics)
         resources.callback(handbook.close)

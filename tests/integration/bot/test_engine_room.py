@@ -10,7 +10,8 @@ import bot.app
 from bot.app import open_engine_room
 from bot.records import GroundedAnswer, Question
 from bot.settings import BotSettings
-from ingest import PUBLIC, IndexNotBuiltError, run_ingest
+from ingest import PUBLIC, IndexNotBuiltError, open_reader, run_ingest
+from tests.fakes import FakeEmbedder
 
 
 @pytest.fixture
@@ -53,3 +54,26 @@ def test_answering_and_searching_share_one_encoder_and_one_index(
 def test_without_an_index_the_engine_room_says_so(config: BotSettings) -> None:
     with pytest.raises(IndexNotBuiltError):
         open_engine_room(config)
+
+
+def test_a_warm_engine_room_has_read_its_vectors_and_loaded_its_encoder(
+    config: BotSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_ingest(config, specs=[f"folder:{tmp_path / 'pages'}"])
+    with open_reader(config) as reader:
+        embedder = FakeEmbedder(fingerprint=str(reader.active_fingerprint()), dimension=384)
+    monkeypatch.setattr(bot.app, "open_embedder", lambda settings: embedder)
+    with open_engine_room(config) as room:
+        assert embedder.queries == []
+        room.warm_up()
+        assert len(embedder.queries) == 1
+
+
+def test_an_encoder_that_is_down_stops_nobody_from_starting(
+    config: BotSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_ingest(config, specs=[f"folder:{tmp_path / 'pages'}"])
+    monkeypatch.setattr(bot.app, "open_embedder", lambda settings: FakeEmbedder(failing=True))
+    with open_engine_room(config) as room:
+        room.warm_up()
+        assert room.search(Question("mariage"), 3).degraded
