@@ -15,6 +15,8 @@ from ingest import (
     KeywordQuery,
     QueryWord,
     SynonymTable,
+    TokenEmbedder,
+    TokenStates,
     Vector,
     analyze_query,
     fold,
@@ -69,6 +71,7 @@ class Query:
         language: "fr" or "en", by its function words; "und" when there is none.
         words: Content words, in order.
         vector: Of `text`, or None when the encoder does not take part.
+        tokens: Of `text`, from an encoder that shows them.
     """
 
     question: Question
@@ -76,6 +79,7 @@ class Query:
     language: str
     words: tuple[WeightedWord, ...]
     vector: Vector | None = None
+    tokens: TokenStates | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -96,12 +100,15 @@ class Query:
         return BM25_SATURATION * sum(weighted.idf for weighted in self.words)
 
     def with_vector(self, embedder: Embedder) -> Query:
-        """Return this query with its vector.
+        """Return this query with its vector and, where the encoder shows them, its tokens.
 
         Raises:
             EncodingFailed: If the encoder is down or refuses.
         """
-        return replace(self, vector=embedder.embed_query(self.text))
+        if not isinstance(embedder, TokenEmbedder):
+            return replace(self, vector=embedder.embed_query(self.text))
+        vectors, tokens = embedder.embed_with_tokens([self.text], kind="query")
+        return replace(self, vector=vectors[0], tokens=tokens[0])
 
 
 class QueryBuilder:

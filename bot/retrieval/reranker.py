@@ -104,9 +104,11 @@ class UnitReranker:
         )
 
     def _units(self, query: Query, vector: Vector) -> _Units:
-        if self._codec is None or not isinstance(self._embedder, TokenEmbedder):
-            return _EncodedUnits(self._embedder, vector)
-        return _TokenUnits(self._reader, self._embedder, self._codec, query, vector)
+        embedder = self._embedder
+        if self._codec is None or query.tokens is None or not isinstance(embedder, TokenEmbedder):
+            return _EncodedUnits(embedder, vector)
+        question = QuestionTokens.of(query, query.tokens)
+        return _TokenUnits(self._reader, embedder, self._codec, question, vector)
 
     def _score(self, query: Query, passage: Passage, units: UnitFigures) -> Passage:
         chunk, weights = passage.chunk, self._weights
@@ -184,15 +186,14 @@ class _TokenUnits:
         reader: IndexReader,
         embedder: TokenEmbedder,
         codec: TokenCodec,
-        query: Query,
+        question: QuestionTokens,
         vector: Vector,
     ) -> None:
         self._reader = reader
         self._embedder = embedder
         self._codec = codec
+        self._question = question
         self._vector = vector
-        (tokens,) = embedder.token_states([query.text], kind="query")
-        self._question = QuestionTokens.of(query, tokens)
 
     def figures(self, chunks: Sequence[StoredChunk], audiences: Audiences) -> list[UnitFigures]:
         """Compare the question with the tokens of each chunk, and of each of its units."""

@@ -18,14 +18,14 @@ from tests.fakes import FakeEmbedder, FakeSource, FakeTokenEmbedder
 
 @dataclass
 class Watched(FakeTokenEmbedder):
-    """Remembers which passages were read token by token."""
+    """Remembers which passages, and which questions, were read token by token."""
 
     dimension: int = 256
     read: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
 
     def token_states(self, texts, *, kind="passage"):
-        if kind == "passage":
-            self.read.extend(texts)
+        (self.read if kind == "passage" else self.asked).extend(texts)
         return super().token_states(texts, kind=kind)
 
 
@@ -77,3 +77,10 @@ def test_an_index_that_kept_none_gives_the_same_figures(settings):
     encoder = Watched()
     assert [p.unit_cosines for p in reranked(older, encoder)] == [p.unit_cosines for p in kept]
     assert kept[0].chunk.embedding_text in encoder.read
+
+
+def test_a_question_is_encoded_once(settings):
+    ingest(settings, Watched())
+    encoder = Watched()
+    reranked(settings, encoder)
+    assert len(encoder.asked) + len(encoder.queries) == 1
