@@ -24,6 +24,16 @@ def collapse(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
+def lead_in_of(quote: str, context: str) -> str:
+    """Return what must be said before a quote of a unit: its context, unless the quote holds it."""
+    return "" if collapse(context) in collapse(quote) else context.strip()
+
+
+def introduced(quote: str, lead_in: str) -> str:
+    """Return a quote as a sentence to show, after what leads into it."""
+    return "\n".join(part for part in (lead_in, quote) if part)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What somebody asked.

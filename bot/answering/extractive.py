@@ -10,7 +10,7 @@ from typing import Protocol
 from bot.answering.question_types import AnswerType, asked_types, type_share
 from bot.grounding.disagreement import is_newer
 from bot.grounding.injection import addresses_the_assistant
-from bot.records import Draft, DraftClaim, Passage, collapse
+from bot.records import Draft, DraftClaim, Passage, introduced, lead_in_of
 from bot.retrieval.coverage import IndexedForms, idf_coverage
 from bot.retrieval.query import Query
 from ingest import StoredChunk, Unit, UnitKind, fold
@@ -220,8 +220,7 @@ class Window:
         above = start > 0 and chunk.units[start - 1].kind is UnitKind.HEADING
         first = chunk.units[start - 1 if above else start]
         quote = chunk.text[first.start : chunk.units[end].end].strip()
-        context = chunk.units[start].context.strip()
-        lead_in = "" if collapse(context) in collapse(quote) else context
+        lead_in = lead_in_of(quote, chunk.units[start].context)
         return cls(passage, start, end, score, quote, lead_in)
 
     def holds(self, index: int) -> bool:
@@ -231,7 +230,7 @@ class Window:
     @property
     def sentence(self) -> str:
         """Return what is shown: the lead-in, then the quote."""
-        return "\n".join(part for part in (self.lead_in, self.quote) if part)
+        return introduced(self.quote, self.lead_in)
 
     @property
     def words(self) -> int:

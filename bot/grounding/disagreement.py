@@ -7,13 +7,14 @@ have no figure of it in common, and say the same otherwise.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from bot.grounding.facts import Facts, is_fact_word, is_same_unit, read_facts
 from bot.grounding.injection import addresses_the_assistant
 from bot.grounding.wording import Closeness
-from bot.records import Citation, Claim, Passage, collapse
+from bot.records import Citation, Claim, Passage, collapse, introduced, lead_in_of
 from ingest import StoredChunk, UnitKind, analyze_query
 
 SAME_SUBJECT = ((2, 0.75), (3, 0.5))
@@ -32,31 +33,37 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A sentence with what it counts and what else it says."""
+    """A sentence with what it counts."""
 
     claim: Claim
     facts: Facts
-    stems: frozenset[str]
 
     @classmethod
     def of(cls, claim: Claim) -> _Statement:
-        chunk = claim.citation.passage.chunk
-        heading = claim.citation.heading_path[-1:] or (chunk.title,)
-        said = "\n".join((*heading, claim.citation.lead_in, claim.citation.quote))
-        stems = frozenset(
+        return cls(claim, read_facts(claim.citation.quote))
+
+    @property
+    def chunk(self) -> StoredChunk:
+        return self.claim.citation.passage.chunk
+
+    def stems(self) -> frozenset[str]:
+        """Return what else it says; costly, so asked last."""
+        citation = self.claim.citation
+        heading = citation.heading_path[-1:] or (self.chunk.title,)
+        said = "\n".join((*heading, citation.lead_in, citation.quote))
+        return frozenset(
             "/".join(word.stems)
             for word in analyze_query(said).words
             if not is_fact_word(word.folded)
         )
-        return cls(claim, read_facts(claim.citation.quote), stems)
 
     def disagrees_with(self, other: _Statement, closeness: Closeness | None) -> bool:
-        one, two = self.claim.citation.passage.chunk, other.claim.citation.passage.chunk
+        one, two = self.chunk, other.chunk
         if (one.source, one.page) == (two.source, two.page) or one.language != two.language:
             return False
         if not _figures_differ(self.facts, other.facts):
             return False
-        if not _say_the_same(self.stems, other.stems):
+        if not _say_the_same(self.stems(), other.stems()):
             return False
         quotes = (self.claim.citation.quote, other.claim.citation.quote)
         cosine = closeness(*quotes) if closeness else None
@@ -84,23 +91,19 @@ def with_disagreements(
     if not counted:
         return tuple(statement.claim for statement in statements), False
     quoted = {collapse(claim.citation.quote) for claim in claims}
-    added: list[_Statement] = []
-    for candidate in _candidates(passages):
-        if len(added) == MOST_ADDED:
-            break
-        if _chunk(candidate).outdated:
-            continue
-        if any(_holds(quote, candidate.claim.citation.quote) for quote in quoted):
-            continue
-        if any(candidate.disagrees_with(statement, closeness) for statement in counted):
-            added.append(candidate)
+    against = (
+        candidate
+        for candidate in _candidates(passages, quoted)
+        if any(candidate.disagrees_with(statement, closeness) for statement in counted)
+    )
+    added = islice(against, MOST_ADDED)
     ordered, disagree = [*statements, *added], False
     for i in range(len(ordered)):
         for j in range(i + 1, len(ordered)):
             if not ordered[i].disagrees_with(ordered[j], closeness):
                 continue
             disagree = True
-            if is_newer(_chunk(ordered[j]), _chunk(ordered[i])):
+            if is_newer(ordered[j].chunk, ordered[i].chunk):
                 ordered[i], ordered[j] = ordered[j], ordered[i]
     return tuple(statement.claim for statement in ordered), disagree
 
@@ -127,25 +130,28 @@ def _without_outdated(
     return [
         one
         for one in statements
-        if not _chunk(one).outdated
-        or not any(one.disagrees_with(o, closeness) for o in statements if not _chunk(o).outdated)
+        if not one.chunk.outdated
+        or not any(one.disagrees_with(o, closeness) for o in statements if not o.chunk.outdated)
     ]
 
 
-def _candidates(passages: Sequence[Passage]) -> list[_Statement]:
-    found = []
+def _candidates(passages: Sequence[Passage], quoted: Collection[str]) -> Iterator[_Statement]:
+    """Yield what current pages count and what is not among the quotes, best passages first."""
     for passage in passages:
         chunk = passage.chunk
+        if chunk.outdated:
+            continue
         for unit in chunk.units:
             text = chunk.text[unit.start : unit.end].strip()
             if unit.kind is UnitKind.HEADING or not text or addresses_the_assistant(text):
                 continue
-            lead_in = "" if collapse(unit.context) in collapse(text) else unit.context.strip()
-            sentence = "\n".join(part for part in (lead_in, text) if part)
-            statement = _Statement.of(Claim(sentence, Citation(passage, text, lead_in)))
+            if any(collapse(text) in quote for quote in quoted):
+                continue
+            lead_in = lead_in_of(text, unit.context)
+            citation = Citation(passage, text, lead_in)
+            statement = _Statement.of(Claim(introduced(text, lead_in), citation))
             if statement.facts.quantities:
-                found.append(statement)
-    return found
+                yield statement
 
 
 def _figures_differ(one: Facts, two: Facts) -> bool:
@@ -165,11 +171,3 @@ def _say_the_same(one: frozenset[str], two: frozenset[str]) -> bool:
     common = len(one & two)
     shorter = min(len(one), len(two))
     return any(common >= words and common >= share * shorter for words, share in SAME_SUBJECT)
-
-
-def _holds(longer: str, part: str) -> bool:
-    return collapse(part) in longer
-
-
-def _chunk(statement: _Statement) -> StoredChunk:
-    return statement.claim.citation.passage.chunk
