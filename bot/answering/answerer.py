@@ -159,10 +159,8 @@ class Answerer:
             "answer": 1_000 * (done - retrieved),
             "total": 1_000 * (done - started),
         }
-        outcome, last = (
-            _outcome(retrieval, attempts, self._closeness, timings_ms=timings_ms),
-            attempts[-1],
-        )
+        outcome = _outcome(retrieval, attempts, self._closeness, timings_ms=timings_ms)
+        last = attempts[-1]
         return Examination(
             outcome, retrieval, last.draft, last.verification, last.decision, attempts
         )

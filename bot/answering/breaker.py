@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 logger = logging.getLogger(__name__)
@@ -110,9 +110,7 @@ class CircuitBreaker:
                 return None
             if outage.probing or self._now() < outage.try_at_s:
                 return f"{outage.reason}; it is tried again by and by"
-            self._outage = _Outage(
-                outage.since_s, outage.reason, outage.pause_s, outage.try_at_s, probing=True
-            )
+            self._outage = replace(outage, probing=True)
             return None
 
     def worked(self) -> None:
@@ -148,8 +146,5 @@ class CircuitBreaker:
     def gave_up(self) -> None:
         """Note that a request says nothing of the model's state: the next one is the probe."""
         with self._lock:
-            if self._outage is not None and self._outage.probing:
-                outage = self._outage
-                self._outage = _Outage(
-                    outage.since_s, outage.reason, outage.pause_s, outage.try_at_s
-                )
+            if self._outage is not None:
+                self._outage = replace(self._outage, probing=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import SecretStr
 
 from ingest.errors import ConfigurationError
@@ -91,8 +93,8 @@ def _open_website(table: WebsiteTable, settings: IngestSettings) -> Source:
     from ingest.sources.website import WebsiteSource
 
     access = SiteAccess(
-        headers={name: _secret(variable, table) for name, variable in table.headers_env.items()},
-        cookies={name: _secret(variable, table) for name, variable in table.cookies_env.items()},
+        headers=_secrets(table.headers_env, table),
+        cookies=_secrets(table.cookies_env, table),
         private_network=table.private_network,
         obey_robots=table.obey_robots,
         requests_per_second=table.requests_per_second,
@@ -126,7 +128,7 @@ def _open_mediawiki(table: MediaWikiTable, settings: IngestSettings) -> Source:
         table.name,
         table.api,
         access=SiteAccess(
-            headers={n: _secret(variable, table) for n, variable in table.headers_env.items()},
+            headers=_secrets(table.headers_env, table),
             private_network=table.private_network,
             requests_per_second=table.requests_per_second,
         ),
@@ -170,3 +172,8 @@ def _open_confluence(table: ConfluenceTable, settings: IngestSettings) -> Source
 
 def _secret(variable: str, table: SourceTable) -> SecretStr:
     return read_secret(variable, needed_by=f"source {table.name!r} in handbook.toml")
+
+
+def _secrets(variables: Mapping[str, str], table: SourceTable) -> dict[str, SecretStr]:
+    """Return the secret of each name, by the variable that holds it."""
+    return {name: _secret(variable, table) for name, variable in variables.items()}
