@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
-
 from bot.sandbox import responses
 from bot.sandbox.arguments import Arguments, MethodError
+from bot.sandbox.background import BackgroundTasks
 from bot.sandbox.delivery import Delivery, DeliveryState
 from bot.sandbox.interactions import ResponseUrl
 from bot.sandbox.methods import views
@@ -22,25 +20,23 @@ class Acknowledgements:
 
     def __init__(self, slack: Slack) -> None:
         self._slack = slack
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
 
     def expect_press(self, workspace: Workspace, user_id: str, delivery: Delivery) -> None:
         """A press, a shortcut or a closed view: an error mark where there is none in time."""
-        self._spawn(self._press(workspace, user_id, delivery))
+        self._tasks.start(self._press(workspace, user_id, delivery))
 
     def expect_command(self, workspace: Workspace, delivery: Delivery) -> None:
         """A command: its acknowledgement may hold a message."""
-        self._spawn(self._command(workspace, delivery))
+        self._tasks.start(self._command(workspace, delivery))
 
     def expect_submission(self, workspace: Workspace, view: View, delivery: Delivery) -> None:
         """A submitted modal: its acknowledgement says what becomes of it."""
-        self._spawn(self._submission(workspace, view, delivery))
+        self._tasks.start(self._submission(workspace, view, delivery))
 
     async def close(self) -> None:
         """Wait for nothing any more."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
 
     async def _press(self, workspace: Workspace, user_id: str, delivery: Delivery) -> None:
         await delivery.settled(LONGEST_S)
@@ -77,11 +73,6 @@ class Acknowledgements:
     def _notice(self, workspace: Workspace, user_id: str, words: str) -> None:
         workspace.notices.append((user_id, words))
         self._slack.world.changes.publish("notice", team_id=workspace.team_id, user_id=user_id)
-
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 def _respond(workspace: Workspace, view: View, response: Json) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from bot.sandbox.acknowledgements import Acknowledgements
-from bot.sandbox.delivery import Delivery, PayloadKind, Transport
+from bot.sandbox.delivery import Delivery, PayloadKind, Sender
 from bot.sandbox.events import EventFeed
 from bot.sandbox.faults import Fault, FaultKind
 from bot.sandbox.http_mode import SignedHttp
@@ -56,7 +56,7 @@ class Sandbox:
         self.http = SignedHttp(self.world)
         # As with Slack, either one or the other.
         uses_sockets = self.world.manifest.socket_mode
-        self.transport: Transport = self.socket_mode if uses_sockets else self.http
+        self.transport: Sender = self.socket_mode if uses_sockets else self.http
         self.feed = EventFeed(self.world, self.transport)
         self.interactions = Interactions(self.world)
         self.slack = Slack(self.world, self.feed, self.interactions, self.socket_mode)

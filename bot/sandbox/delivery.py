@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
 
-from bot.sandbox.workspace import Json
+from bot.sandbox.background import BackgroundTasks
+from bot.sandbox.workspace import Json, World
 
 ACK_TIMEOUT_S = 3.0
 """An app has this long to acknowledge. Source: the Events API and interactivity pages."""
@@ -82,16 +83,43 @@ class Delivery:
         return event if isinstance(event, dict) else {}
 
 
-class Transport(Protocol):
-    """Carries payloads to the app: Socket Mode, or signed HTTP requests."""
+class Sender(ABC):
+    """Carries payloads to the app; what differs is how one is sent, in Socket Mode or by HTTP.
 
-    deliveries: list[Delivery]
-    """Everything sent so far, oldest first."""
+    Attributes:
+        deliveries: Everything sent so far, oldest first.
+        retry_after_s: Waits before the retries of an event.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.deliveries: list[Delivery] = []
+        self.retry_after_s: tuple[float, ...] = RETRY_AFTER_S
+        self._world = world
+        self._tasks = BackgroundTasks()
 
     def deliver(self, kind: PayloadKind, payload: Json, *, accepts_response: bool) -> Delivery:
         """Start sending a payload and return at once."""
-        ...
+        delivery = self._new(kind, payload, accepts_response)
+        self._tasks.start(self._run(delivery))
+        return delivery
 
     def redeliver(self, delivery: Delivery) -> Delivery:
-        """Send an event once more, as a retry."""
-        ...
+        """Send an event once more as a first retry, as Slack does when an answer went lost."""
+        again = self._new(delivery.kind, delivery.payload, delivery.accepts_response)
+        self._tasks.start(self._run(again, first_retry=1))
+        return again
+
+    @abstractmethod
+    async def _run(self, delivery: Delivery, first_retry: int = 0) -> None:
+        """Send a payload, and again where Slack would, until it is settled."""
+
+    def _new(self, kind: PayloadKind, payload: Json, accepts_response: bool) -> Delivery:
+        delivery = Delivery(len(self.deliveries) + 1, kind, payload, accepts_response)
+        self.deliveries.append(delivery)
+        return delivery
+
+    def _settle(
+        self, delivery: Delivery, state: DeliveryState, response: Json | None = None
+    ) -> None:
+        delivery.settle(state, response)
+        self._world.changes.publish("delivery", number=delivery.number, state=state)

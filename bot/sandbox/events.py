@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from bot.sandbox.delivery import Delivery, PayloadKind, Transport
+from bot.sandbox.delivery import Delivery, PayloadKind, Sender
 from bot.sandbox.payloads import message_json, view_json
 from bot.sandbox.workspace import Channel, ChannelKind, Json, Message, Workspace, World
 
@@ -22,7 +22,7 @@ _ONLY_IN_ANSWERS = ("reactions", "streaming_state")
 class EventFeed:
     """Sends the events an installed app is subscribed to, by its manifest and granted scopes."""
 
-    def __init__(self, world: World, transport: Transport) -> None:
+    def __init__(self, world: World, transport: Sender) -> None:
         self._world = world
         self._transport = transport
 

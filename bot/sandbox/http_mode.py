@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 import json
 import time
 import uuid
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -16,11 +14,11 @@ import aiohttp
 
 from bot.sandbox.delivery import (
     ACK_TIMEOUT_S,
-    RETRY_AFTER_S,
     Attempt,
     Delivery,
     DeliveryState,
     PayloadKind,
+    Sender,
 )
 from bot.sandbox.workspace import Json, World
 
@@ -34,7 +32,7 @@ class _Answer:
     response: Json | None = None
 
 
-class SignedHttp:
+class SignedHttp(Sender):
     """Sends each payload to the app's request URL, and events again when they fail.
 
     Attributes:
@@ -42,28 +40,9 @@ class SignedHttp:
     """
 
     def __init__(self, world: World) -> None:
-        self.deliveries: list[Delivery] = []
+        super().__init__(world)
         self.request_url = ""
-        self.retry_after_s: tuple[float, ...] = RETRY_AFTER_S
-        self._world = world
         self._session: aiohttp.ClientSession | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def deliver(self, kind: PayloadKind, payload: Json, *, accepts_response: bool) -> Delivery:
-        """Start sending a payload and return at once."""
-        delivery = Delivery(len(self.deliveries) + 1, kind, payload, accepts_response)
-        self.deliveries.append(delivery)
-        self._spawn(self._run(delivery))
-        return delivery
-
-    def redeliver(self, delivery: Delivery) -> Delivery:
-        """Send an event once more as a first retry, as Slack does when an answer went lost."""
-        again = Delivery(
-            len(self.deliveries) + 1, delivery.kind, delivery.payload, delivery.accepts_response
-        )
-        self.deliveries.append(again)
-        self._spawn(self._run(again, first_retry=1))
-        return again
 
     def sign(self, body: bytes, *, at: float | None = None) -> dict[str, str]:
         """Return the headers that prove a request to come from Slack.
@@ -86,9 +65,7 @@ class SignedHttp:
 
     async def close(self) -> None:
         """Stop sending."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
         if self._session is not None:
             await self._session.close()
 
@@ -132,17 +109,6 @@ class SignedHttp:
             return _Answer("http_timeout")
         except aiohttp.ClientError:
             return _Answer("connection_failed")
-
-    def _settle(
-        self, delivery: Delivery, state: DeliveryState, response: Json | None = None
-    ) -> None:
-        delivery.settle(state, response)
-        self._world.changes.publish("delivery", number=delivery.number, state=state)
-
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 def _encoded(delivery: Delivery) -> tuple[bytes, str]:

@@ -15,11 +15,11 @@ from aiohttp import WSMsgType, web
 
 from bot.sandbox.delivery import (
     ACK_TIMEOUT_S,
-    RETRY_AFTER_S,
     Attempt,
     Delivery,
     DeliveryState,
     PayloadKind,
+    Sender,
 )
 from bot.sandbox.workspace import Json, World
 
@@ -55,19 +55,16 @@ class _Waiting:
     response: Json | None = None
 
 
-class SocketMode:
+class SocketMode(Sender):
     """Gives out one-use addresses, keeps the connections and sends envelopes on any of them."""
 
     def __init__(self, world: World, *, seed: int = 0) -> None:
-        self.deliveries: list[Delivery] = []
+        super().__init__(world)
         self.connections: list[Connection] = []
-        self.retry_after_s: tuple[float, ...] = RETRY_AFTER_S
-        self._world = world
         self._random = random.Random(seed)  # noqa: S311 - picks a connection, guards nothing
         self._tickets: set[str] = set()
         self._numbers = itertools.count(1)
         self._envelopes: dict[str, _Waiting] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
 
     # Connections
 
@@ -138,7 +135,7 @@ class SocketMode:
         if at_once:
             await connection.socket.close()
         else:
-            self._spawn(self._close_later(connection))
+            self._tasks.start(self._close_later(connection))
 
     async def _close_later(self, connection: Connection) -> None:
         await self._world.clock.sleep(WARNING_S)
@@ -148,9 +145,7 @@ class SocketMode:
 
     async def close(self) -> None:
         """Stop sending and close every connection."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
         for connection in list(self.connections):
             await connection.socket.close()
 
@@ -185,23 +180,8 @@ class SocketMode:
 
     # Sending
 
-    def deliver(self, kind: PayloadKind, payload: Json, *, accepts_response: bool) -> Delivery:
-        """Start sending a payload on any connection and return at once."""
-        delivery = Delivery(len(self.deliveries) + 1, kind, payload, accepts_response)
-        self.deliveries.append(delivery)
-        self._spawn(self._run(delivery))
-        return delivery
-
-    def redeliver(self, delivery: Delivery, reason: str = "timeout") -> Delivery:
-        """Send an event once more under a new envelope, as Slack does when an ack went lost."""
-        again = Delivery(
-            len(self.deliveries) + 1, delivery.kind, delivery.payload, delivery.accepts_response
-        )
-        self.deliveries.append(again)
-        self._spawn(self._run(again, first_retry=1, reason=reason))
-        return again
-
-    async def _run(self, delivery: Delivery, first_retry: int = 0, reason: str = "") -> None:
+    async def _run(self, delivery: Delivery, first_retry: int = 0) -> None:
+        reason = "timeout" if first_retry else ""
         retried = delivery.kind is PayloadKind.EVENT
         waits = (0.0, *self.retry_after_s) if retried else (0.0,)
         for attempt, wait_s in enumerate(waits, start=first_retry):
@@ -215,12 +195,6 @@ class SocketMode:
                 return
             reason = "timeout"
         self._settle(delivery, DeliveryState.FAILED)
-
-    def _settle(
-        self, delivery: Delivery, state: DeliveryState, response: Json | None = None
-    ) -> None:
-        delivery.settle(state, response)
-        self._world.changes.publish("delivery", number=delivery.number, state=state)
 
     async def _send(self, delivery: Delivery, attempt: int, reason: str) -> _Waiting | None:
         """Send one envelope; None when it could not leave."""
@@ -256,8 +230,3 @@ class SocketMode:
         finally:
             timer.cancel()
             acknowledged.cancel()
-
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any
 
 import aiohttp
@@ -17,6 +17,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.slack.background import BackgroundTasks
 from bot.slack.mrkdwn import shortened
 from bot.slack.people import People
 from bot.store import Job, JobStore
@@ -66,7 +67,7 @@ class AgentPane:
         self._not_before: dict[str, float] = {}
         """By workspace."""
         self._beginnings: dict[str, asyncio.Task[None]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the pane being opened and for its stop button."""
@@ -88,21 +89,17 @@ class AgentPane:
             return
         title = shortened(" ".join((job.question or "").split()), TITLE_LIMIT)
         began = self._set(_session(job), _PROCESSING, title=title, initiator=job.user_id)
-        self._beginnings[job.job_id] = self._spawn(began)
+        self._beginnings[job.job_id] = self._tasks.start(began)
 
     def ended(self, job: Job) -> None:
         """Show that nothing is under way any more."""
         # A stream makes a session of any thread.
         if _is_in_pane(job) or job.posted_ts:
-            self._spawn(self._end(job))
+            self._tasks.start(self._end(job))
 
     async def close(self) -> None:
         """Give what is on its way a moment, and drop the rest."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=CLOSE_LIMIT_S)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close(patience_s=CLOSE_LIMIT_S)
 
     async def _opened(self, event: dict[str, Any]) -> None:
         words = await self._people.words(event["user"])
@@ -123,7 +120,7 @@ class AgentPane:
         )
         log.info("stopped by a person", extra={"jobs": ended})
         session = (body["team_id"], channel_id, thread_ts)
-        self._spawn(self._set(session, _ACTIVE, tries=TRIES))
+        self._tasks.start(self._set(session, _ACTIVE, tries=TRIES))
 
     async def _end(self, job: Job) -> None:
         if (beginning := self._beginnings.pop(job.job_id, None)) is not None:
@@ -169,12 +166,6 @@ class AgentPane:
         if reason in _NOT_OFFERED:
             self._not_before[team_id] = self._now() + NOT_OFFERED_S
         log.info("no session: %s", reason)
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task: asyncio.Task[None] = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
 
 
 def _session(job: Job) -> _Session:

@@ -16,6 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.records import GroundedAnswer, Question
 from bot.slack.asking import Asker, PrivateAsking, cited_chunks
 from bot.slack.audiences import Readers
+from bot.slack.background import BackgroundTasks
 from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.listening import acknowledge
@@ -59,7 +60,7 @@ class WiderAnswers:
         self._readers = readers
         self._client = client
         self._slots = asyncio.Semaphore(1)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the button."""
@@ -67,15 +68,11 @@ class WiderAnswers:
 
     def offer(self, job: Job) -> None:
         """Look, beside other work, whether there is more for whoever asked."""
-        task = asyncio.create_task(self._offer(job))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(self._offer(job))
 
     async def close(self) -> None:
         """Drop what has not been offered yet."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
 
     async def _offer(self, job: Job) -> None:
         try:
