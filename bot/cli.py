@@ -292,15 +292,13 @@ def calibrate(
     from bot.app import build_answerer, support_model
     from bot.console import evaluation_progress, print_threshold
     from bot.evaluation import read_questions
-    from bot.store import Calibration, CalibrationStore, migrate, open_engine
+    from bot.store import Calibration, CalibrationStore, opened
     from bot.thresholds import fit_threshold
 
     if (file is None) != reset:
         raise ConfigurationError("give either a question file or --reset")
     settings = load_settings()
-    engine = open_engine(settings.database_url)
-    try:
-        migrate(engine)
+    with opened(settings.database_url) as engine:
         store = CalibrationStore(engine)
         if file is None:
             gone = store.forget(settings.embedding_model)
@@ -325,8 +323,6 @@ def calibrate(
                 settings.embedding_model, model.version, fit.after.threshold, len(questions)
             )
         )
-    finally:
-        engine.dispose()
     if json:
         write_line(asdict(fit), sys.stdout)
     else:
@@ -340,14 +336,10 @@ def export_feedback(
 ) -> int:
     """List what people thought of the answers, with the passages that were cited."""
     from bot.console import print_feedback
-    from bot.store import FeedbackStore, migrate, open_engine
+    from bot.store import FeedbackStore, opened
 
-    engine = open_engine(load_settings().database_url)
-    try:
-        migrate(engine)
+    with opened(load_settings().database_url) as engine:
         given = FeedbackStore(engine).export()
-    finally:
-        engine.dispose()
     if json:
         for record in given:
             write_line(record, sys.stdout)
@@ -363,14 +355,10 @@ def forget_user(
 ) -> int:
     """Delete what is kept of a person: questions, feedback, private answers."""
     from bot.store import forget_user as forget
-    from bot.store import migrate, open_engine
+    from bot.store import opened
 
-    engine = open_engine(load_settings().database_url)
-    try:
-        migrate(engine)
+    with opened(load_settings().database_url) as engine:
         gone = asdict(forget(engine, user_id))
-    finally:
-        engine.dispose()
     if json:
         write_line(gone, sys.stdout)
     else:

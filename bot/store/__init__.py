@@ -16,7 +16,7 @@ from bot.store.jobs import (
     OwnPost,
     Stage,
 )
-from bot.store.migrate import migrate
+from bot.store.migrate import migrate, opened
 from bot.store.model_usage import ModelUsage
 from bot.store.muted_threads import MutedThreads
 from bot.store.private_answers import PrivateAnswer, PrivateAnswers
@@ -60,4 +60,5 @@ __all__ = [
     "logged_passages",
     "migrate",
     "open_engine",
+    "opened",
 ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
@@ -9,6 +12,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.errors import JobStoreError
+from bot.store.engine import open_engine
 from ingest import SchemaVersionError
 
 VERSION_TABLE = "bot_schema_version"
@@ -39,3 +43,20 @@ def migrate(engine: Engine) -> None:
             f"the database of DATABASE_URL cannot be opened ({type(error).__name__}); check that"
             " it is a database and that its folder may be written"
         ) from error
+
+
+@contextmanager
+def opened(database_url: str) -> Iterator[Engine]:
+    """Open the database for as long as a command lasts, with its tables up to date.
+
+    Raises:
+        ConfigurationError: If the URL is not one.
+        SchemaVersionError: If the database was written by a newer version.
+        JobStoreError: If it cannot be opened.
+    """
+    engine = open_engine(database_url)
+    try:
+        migrate(engine)
+        yield engine
+    finally:
+        engine.dispose()

@@ -25,9 +25,13 @@ from bot.answering.calibration import (
 from bot.answering.support import hard_rules
 from bot.app import build_answerer
 from bot.evaluation import LabelledQuestion, answers, read_questions
-from bot.settings import BotSettings
 from ingest import run_ingest
-from tests.benchmarks.public_sets import PUBLIC_SETS, read_public_questions, write_pages
+from tests.benchmarks.public_sets import (
+    PUBLIC_SETS,
+    index_settings,
+    read_public_questions,
+    write_pages,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 SIGNALS = (
@@ -77,13 +81,13 @@ def observe_public(name: str, shared: Path, work: Path) -> list[Observation]:
     """Index a public set and watch its questions."""
     pages = work / "pages" / name
     write_pages(shared, PUBLIC_SETS[name], pages)
-    run_ingest(_settings(name, work), specs=(f"folder:{pages}",))
+    run_ingest(index_settings(name, work), specs=(f"folder:{pages}",))
     return observe(read_public_questions(shared, PUBLIC_SETS[name]), name, work)
 
 
 def observe(questions: Sequence[LabelledQuestion], name: str, work: Path) -> list[Observation]:
     """Ask questions on an index and keep what the support check saw."""
-    with build_answerer(_settings(name, work)) as answerer:
+    with build_answerer(index_settings(name, work)) as answerer:
         return [
             _observation(labelled, answerer)
             for labelled in track(questions, description=name, console=console, transient=True)
@@ -121,12 +125,6 @@ def _observation(labelled: LabelledQuestion, answerer: Answerer) -> Observation:
         right=labelled.answerable and answers(labelled, claims),
         answerable=labelled.answerable,
         vetoed=bool(hard_rules(examination.retrieval.query, claims)),
-    )
-
-
-def _settings(name: str, work: Path) -> BotSettings:
-    return BotSettings(
-        database_url=f"sqlite:///{work / name}.db", handbook_config=work / "absent.toml"
     )
 
 

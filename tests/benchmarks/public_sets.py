@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.evaluation import GoldPassage, LabelledQuestion
 from bot.records import Question
+from bot.settings import BotSettings
 
 SEED = 20_261_130
 
@@ -42,6 +43,13 @@ PUBLIC_SETS = {
     "gc-fr-to-en": PublicSet("gc-crosslingual-fr-en", 120, 0, language="en"),
     "gc-en-to-fr": PublicSet("gc-crosslingual-fr-en", 120, 0, language="fr"),
 }
+
+
+def index_settings(name: str, work: Path) -> BotSettings:
+    """Return the settings of the index that a set or a handbook has in the work folder."""
+    return BotSettings(
+        database_url=f"sqlite:///{work / name}.db", handbook_config=work / "absent.toml"
+    )
 
 
 def write_pages(shared: Path, public_set: PublicSet, target: Path) -> None:

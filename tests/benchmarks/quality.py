@@ -33,10 +33,14 @@ from bot.evaluation import (
     read_questions,
     tally,
 )
-from bot.settings import BotSettings
 from ingest import run_ingest
 from tests.benchmarks.figures import draw_curves, interval, operating_points
-from tests.benchmarks.public_sets import PUBLIC_SETS, read_public_questions, write_pages
+from tests.benchmarks.public_sets import (
+    PUBLIC_SETS,
+    index_settings,
+    read_public_questions,
+    write_pages,
+)
 
 CORPORA = {
     "okp4": "okp4-team-wiki",
@@ -106,10 +110,7 @@ class _Bench:
             record = json.loads(kept.read_text(encoding="utf-8"))
             if record["commit"] == _commit():
                 return EvaluationReport(tuple(QuestionScore(**s) for s in record["scores"]))
-        settings = BotSettings(
-            database_url=f"sqlite:///{self._work / name}.db",
-            handbook_config=self._work / "absent.toml",
-        )
+        settings = index_settings(name, self._work)
         console.print(f"{name}: indexing")
         (ingested,) = run_ingest(settings, specs=(f"folder:{folder}",))
         console.print(
