@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bot.answering.breaker import Incidents
 from bot.answering.explanation import Explanation
+from bot.app import open_engine_room
 from bot.maintenance import Maintenance
 from bot.metrics import Metrics
 from bot.records import Outcome, Question
@@ -155,6 +157,14 @@ async def running(
         await task
         await web.stop()
         engine.dispose()
+
+
+@asynccontextmanager
+async def serving(sandbox: Sandbox, folder: Path, **options: Any) -> AsyncIterator[None]:
+    """Run the app on the index that was built in a folder."""
+    with open_engine_room(settings_in(folder)) as handbook:
+        async with running(sandbox, folder, handbook=handbook, **options):
+            yield
 
 
 def _connection(sandbox: Sandbox, receiver: Receiver) -> Connection:

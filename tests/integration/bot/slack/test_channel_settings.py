@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.app import open_engine_room
 from bot.maintenance import Maintenance
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.workspace import Message, Role, View
 from bot.slack.wording import ENGLISH, FRENCH
 from bot.store import ChannelSettings, ChannelSettingsStore, WhoMayAsk, migrate, open_engine
-from tests.slack_running import running, settings_in
+from tests.slack_running import serving, settings_in
 
 REMOTE = "Combien de jours de télétravail par semaine ?"
 CANTEEN = "La cantine ouvre à combien d'heures, du lundi au vendredi ?"
@@ -48,13 +46,6 @@ def folder(tmp_path: Path) -> Path:
     )
     Maintenance(settings_in(tmp_path)).sync([], progress=lambda _: None)
     return tmp_path
-
-
-@asynccontextmanager
-async def serving(sandbox: Sandbox, folder: Path, **options: Any) -> AsyncIterator[None]:
-    with open_engine_room(settings_in(folder)) as handbook:
-        async with running(sandbox, folder, handbook=handbook, **options):
-            yield
 
 
 def choose(sandbox: Sandbox, folder: Path, channel: str, **chosen: Any) -> None:

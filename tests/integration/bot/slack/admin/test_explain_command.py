@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import update
 
-from bot.app import open_engine_room
 from bot.maintenance import Maintenance
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
@@ -21,7 +18,7 @@ from bot.slack.wording import ENGLISH, FRENCH
 from bot.store import QuestionLog, open_engine
 from bot.store.tables import questions
 from ingest import AudienceConfig
-from tests.slack_running import ScriptedHandbook, running, settings_in
+from tests.slack_running import ScriptedHandbook, running, serving, settings_in
 
 ANSWERED = "Combien de jours de télétravail par semaine ?"
 UNANSWERED = "Quel est le salaire des directeurs ?"
@@ -53,13 +50,6 @@ def folder(tmp_path: Path) -> Path:
     )
     Maintenance(settings_in(tmp_path)).sync([], progress=lambda _: None)
     return tmp_path
-
-
-@asynccontextmanager
-async def serving(sandbox: Sandbox, folder: Path, **options: Any) -> AsyncIterator[None]:
-    with open_engine_room(settings_in(folder)) as handbook:
-        async with running(sandbox, folder, handbook=handbook, **options):
-            yield
 
 
 async def answered(sandbox: Sandbox, question: str, channel: str = "general") -> Message:
