@@ -34,6 +34,7 @@ from ingest.errors import (
 )
 from ingest.index import open_reader
 from ingest.index.base import IndexReader, IndexStatus, MatchMode, SourceStatus
+from ingest.journal import switch_to_wal
 from ingest.progress import Progress, ProgressEvent
 from ingest.records import (
     EVERYONE,
@@ -115,6 +116,7 @@ __all__ = [
     "run_command_line",
     "run_ingest",
     "status_command",
+    "switch_to_wal",
     "within",
 ]
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from ingest import ConfigurationError
+from ingest import ConfigurationError, switch_to_wal
 
 BUSY_TIMEOUT_MS = 2_000
 """Below the 3 s in which Slack wants an acknowledgement: a question that cannot be stored in time
@@ -53,24 +53,10 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-    _switch_to_wal(cursor)
+    switch_to_wal(connection, patience_s=BUSY_TIMEOUT_MS / 1_000)
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
-
-
-def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
-    """Switch the journal mode; SQLite does not wait for a busy database while doing so."""
-    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1_000
-    while True:
-        try:
-            cursor.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
-        else:
-            return
 
 
 def _begin(connection: Connection) -> None:

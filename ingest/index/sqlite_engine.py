@@ -13,6 +13,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from ingest.errors import ConfigurationError, IndexStoreError
+from ingest.journal import switch_to_wal
 
 BUSY_TIMEOUT_MS = 30_000
 """How long a writer waits for another one: every transaction of ours is far shorter."""
@@ -114,14 +115,10 @@ def _set_up_reader(connection: Any, _record: object) -> None:
 
 
 def _set_up_writer(connection: Any, _record: object) -> None:
+    switch_to_wal(connection, patience_s=BUSY_TIMEOUT_MS / 1000)
     _run_pragmas(
         connection,
-        (
-            "journal_mode = WAL",
-            "synchronous = NORMAL",
-            "foreign_keys = ON",
-            f"cache_size = -{_CACHE_KIB}",
-        ),
+        ("synchronous = NORMAL", "foreign_keys = ON", f"cache_size = -{_CACHE_KIB}"),
     )
 
 

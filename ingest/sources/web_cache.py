@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from ingest.errors import SourceUnavailableError
+from ingest.journal import switch_to_wal
 
 _VERSION: Final = 1
+_PATIENCE_S: Final = 5.0
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS visits (
   url TEXT PRIMARY KEY, etag TEXT NOT NULL, last_modified TEXT NOT NULL, lastmod TEXT NOT NULL,
@@ -120,6 +122,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     """Open the file; one of another version, or damaged, is begun anew."""
     try:
         return _prepared(path)
+    except sqlite3.OperationalError:
+        raise  # in use, or not to be opened: what it holds is good
     except sqlite3.DatabaseError:
         path.unlink(missing_ok=True)
         return _prepared(path)
@@ -131,7 +135,7 @@ def _prepared(path: Path) -> sqlite3.Connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version not in (0, _VERSION):
             raise sqlite3.DatabaseError("written by another version")
-        connection.execute("PRAGMA journal_mode = WAL")
+        switch_to_wal(connection, patience_s=_PATIENCE_S)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(_SCHEMA)
         connection.execute(f"PRAGMA user_version = {_VERSION}")
