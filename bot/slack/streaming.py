@@ -129,9 +129,9 @@ class Streams:
             DeliveryUncertain: Nobody knows; trying again does no harm.
         """
         stream = self._streams.pop(job.job_id, None)
+        if stream is not None and (stream.is_lost or job.attempts > 1):
+            await self.sweep(job)
         if job.posted_channel is None or job.posted_ts is None:
-            if stream is not None and (stream.is_lost or job.attempts > 1):
-                await self.sweep(job)
             return None
         place = Posted(job.posted_channel, job.posted_ts)
         try:

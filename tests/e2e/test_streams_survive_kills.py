@@ -63,9 +63,12 @@ async def test_killed_after_the_first_sentence_the_message_is_finished_after_the
     assert reply.ts == partial.ts
 
 
-@pytest.mark.parametrize("method", ["chat.startStream", "chat.stopStream"])
+@pytest.mark.parametrize("then", ["streamed again", "posted whole"])
+@pytest.mark.parametrize(
+    ("method", "state"), [("chat.startStream", "in_progress"), ("chat.stopStream", "completed")]
+)
 async def test_killed_while_slack_confirms_there_is_one_answer_after_the_restart(
-    sandbox: Sandbox, tmp_path: Path, method: str
+    sandbox: Sandbox, tmp_path: Path, method: str, state: str, then: str
 ) -> None:
     fault = sandbox.fault(method, "delay", seconds=2)
     async with serving(sandbox, tmp_path, answer_seconds=1) as process:
@@ -74,8 +77,12 @@ async def test_killed_while_slack_confirms_there_is_one_answer_after_the_restart
         process.kill()
         await process.wait()
         await gone(sandbox)
-    await asyncio.sleep(2)
 
-    async with serving(sandbox, tmp_path):
+    def carried_out() -> Message | None:
+        return next((m for m in sandbox.replies(asked) if m.streaming_state == state), None)
+
+    await sandbox.wait_until(carried_out, timeout_s=20)
+
+    async with serving(sandbox, tmp_path, answer_seconds=2 if then == "streamed again" else 0):
         await whole(sandbox, asked)
     assert sandbox.replies(asked) == shown(sandbox, asked)
