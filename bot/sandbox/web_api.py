@@ -61,13 +61,14 @@ class WebApi:
         """Answer one call."""
         name = request.match_info["method"]
         await asyncio.sleep(self.latency_s)
+        method = METHODS.get(name)
+        # At once: a call that has arrived is carried out, though the caller may have died since.
+        values = await _read(request, json_body=method is None or method.json_body)
         fault = self.faults.next(name)
         if fault is not None and fault.kind is FaultKind.DELAY:
             await asyncio.sleep(fault.seconds)
         if fault is not None and fault.kind is FaultKind.DROP_BEFORE:
             return _drop(request)
-        method = METHODS.get(name)
-        values = await _read(request, json_body=method is None or method.json_body)
         workspace = self._workspace(request, values)
         status, headers = 200, dict[str, str]()
         answer: Json
