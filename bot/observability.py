@@ -65,8 +65,8 @@ class Health:
             return report
 
 
-def routes(health: Health, metrics: Metrics) -> list[BaseRoute]:
-    """Return `/healthz`, `/healthz/live` and `/metrics`."""
+def health_routes(health: Health) -> list[BaseRoute]:
+    """Return `/healthz` and `/healthz/live`."""
 
     async def ready(_: Request) -> Response:
         report = await health.report()
@@ -79,14 +79,16 @@ def routes(health: Health, metrics: Metrics) -> list[BaseRoute]:
     async def live(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
+    return [Route("/healthz", ready), Route("/healthz/live", live)]
+
+
+def metrics_routes(metrics: Metrics) -> list[BaseRoute]:
+    """Return `/metrics`, which is for whoever runs Manuel and not for the world."""
+
     async def measured(_: Request) -> Response:
         return Response(await asyncio.to_thread(metrics.render), media_type=CONTENT_TYPE)
 
-    return [
-        Route("/healthz", ready),
-        Route("/healthz/live", live),
-        Route("/metrics", measured),
-    ]
+    return [Route("/metrics", measured)]
 
 
 async def _patiently(probe: Probe) -> str:

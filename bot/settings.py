@@ -47,13 +47,19 @@ class BotSettings(IngestSettings):
     )
     http_host: str = Field(
         "127.0.0.1",
-        description="Address to listen on for Slack's requests, /healthz and /metrics.",
+        description="Address to listen on for Slack's requests and /healthz.",
     )
     http_port: int | None = Field(
         None,
         ge=0,
         le=65_535,
         description="Port to listen on; default: 3000 in HTTP mode, none in Socket Mode.",
+    )
+    metrics_address: str = Field(
+        "",
+        pattern=r"^$|^(\[[0-9A-Fa-f:]+\]|[^:\s]+):[0-9]{1,5}$",
+        description="Address and port that serve /metrics, apart from what Slack reaches, such as"
+        " 127.0.0.1:9464; empty: nowhere.",
     )
     slack_client_id: str = Field(
         "",

@@ -1,4 +1,4 @@
-"""The HTTP server inside `manuel serve`: Slack's requests, health and metrics on one port."""
+"""The HTTP servers inside `manuel serve`: one for Slack's requests and health, one for metrics."""
 
 from __future__ import annotations
 
@@ -29,9 +29,18 @@ class WebServer:
         host: Address to listen on.
         port: Port; 0 takes any free one.
         routes: What is served.
+        chosen_by: The settings that say where it listens, for whoever has to change them.
     """
 
-    def __init__(self, host: str, port: int, routes: Sequence[BaseRoute]) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        routes: Sequence[BaseRoute],
+        *,
+        chosen_by: str = "HTTP_HOST and HTTP_PORT",
+    ) -> None:
+        self._chosen_by = chosen_by
         self._host = host
         self._port = port
         self._server = _Server(
@@ -60,7 +69,7 @@ class WebServer:
         Raises:
             ConfigurationError: If the address cannot be listened on.
         """
-        listener = _listen(self._host, self._port)
+        listener = _listen(self._host, self._port, self._chosen_by)
         self._port = listener.getsockname()[1]
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
         log.info("listening", extra={"host": self._host, "port": self._port})
@@ -80,12 +89,12 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int, chosen_by: str) -> socket.socket:
     # Bound here, since uvicorn ends the process when it cannot.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2_048)
     except (OSError, OverflowError) as error:
         raise ConfigurationError(
-            f"cannot listen on HTTP_HOST={host}, HTTP_PORT={port}: {error}"
+            f"cannot listen on {host}, port {port} ({chosen_by}): {error}"
         ) from error

@@ -139,7 +139,7 @@ async def running(
     )
     app = SlackApp(foundation)
     alerted(app.model_alerts)
-    web = WebServer("127.0.0.1", 0, app.routes)
+    web = WebServer("127.0.0.1", 0, [*app.routes, *app.metrics_routes])
     await web.start()
     sandbox.http.request_url = f"http://127.0.0.1:{web.port}{EVENTS_PATH}"
     stop = asyncio.Event()

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, suppress
 
 from starlette.routing import BaseRoute
@@ -15,7 +15,7 @@ from bot.app import open_engine_room
 from bot.errors import JobStoreError
 from bot.maintenance import Maintenance
 from bot.metrics import Metrics
-from bot.observability import Health, routes
+from bot.observability import Health, health_routes, metrics_routes
 from bot.settings import BotSettings
 from bot.slack.composition import Foundation, compose
 from bot.slack.connection.bolt import build_bolt
@@ -90,8 +90,7 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
             rules=HouseRules.of(settings),
         )
         app = SlackApp(foundation)
-        web = _web_server(settings, app.routes)
-        if web is not None:
+        for web in _web_servers(settings, app):
             await web.start()
             resources.push_async_callback(web.stop)
         ready = await asyncio.to_thread(handbook.is_ready)
@@ -101,12 +100,21 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         await app.run(stop)
 
 
-def _web_server(settings: BotSettings, served: list[BaseRoute]) -> WebServer | None:
-    """Return the server of HTTP mode; in Socket Mode there is one where HTTP_PORT is set."""
+def _web_servers(settings: BotSettings, app: SlackApp) -> Iterator[WebServer]:
+    """Return the server of HTTP mode, and of Socket Mode with HTTP_PORT, and that of metrics."""
     port = settings.http_port
     if port is None and settings.slack_mode == "http":
         port = HTTP_MODE_PORT
-    return None if port is None else WebServer(settings.http_host, port, served)
+    if port is not None:
+        yield WebServer(settings.http_host, port, app.routes)
+    if settings.metrics_address:
+        host, _, metrics_port = settings.metrics_address.rpartition(":")
+        yield WebServer(
+            host.strip("[]"),
+            int(metrics_port),
+            app.metrics_routes,
+            chosen_by="METRICS_ADDRESS",
+        )
 
 
 def _first_sync(scheduler: IngestScheduler, *, ready: bool) -> asyncio.Task[None] | None:
@@ -153,7 +161,7 @@ class SlackApp:
 
     @property
     def routes(self) -> list[BaseRoute]:
-        """Return what a web server may serve: Slack's requests, health, metrics."""
+        """Return what the web server that Slack reaches may serve: its requests, and health."""
         health = Health(
             {
                 "database": self._probe_database,
@@ -162,7 +170,12 @@ class SlackApp:
                 "slack": self._probe_slack,
             }
         )
-        return [*self._connection.routes, *routes(health, self._metrics)]
+        return [*self._connection.routes, *health_routes(health)]
+
+    @property
+    def metrics_routes(self) -> list[BaseRoute]:
+        """Return what is for whoever runs Manuel alone."""
+        return metrics_routes(self._metrics)
 
     async def run(self, stop: asyncio.Event, *, stop_limit_s: float = STOP_LIMIT_S) -> None:
         """Answer questions until `stop` is set.

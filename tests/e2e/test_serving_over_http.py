@@ -98,7 +98,9 @@ async def serving(
 
 
 async def test_every_surface_works_over_signed_requests(sandbox: Sandbox, tmp_path: Path) -> None:
-    async with serving(sandbox, tmp_path) as (process, port):
+    metrics_port = free_port()
+    address = f"127.0.0.1:{metrics_port}"
+    async with serving(sandbox, tmp_path, METRICS_ADDRESS=address) as (process, port):
         mention = sandbox.say("camille", "general", "@Manuel combien de télétravail ?")
         reply = await sandbox.wait_for_reply(mention)
         assert "Deux jours" in reply.text
@@ -121,7 +123,8 @@ async def test_every_surface_works_over_signed_requests(sandbox: Sandbox, tmp_pa
 
         await sandbox.settled()
         assert {d.state.value for d in sandbox.deliveries()} == {"acknowledged"}
-        _, metrics = await get(port, "/metrics")
+        assert (await get(port, "/metrics"))[0] == 404
+        _, metrics = await get(metrics_port, "/metrics")
         assert 'manuel_slack_requests_total{kind="view_submission",retried="no"} 1.0' in metrics
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0
@@ -187,13 +190,17 @@ async def test_a_workspace_that_installs_the_app_is_answered_also_after_a_restar
         assert sandbox.problems == []
 
 
-async def test_in_socket_mode_health_and_metrics_are_served_where_a_port_is_set(
+async def test_in_socket_mode_health_and_metrics_are_served_where_ports_are_set(
     tmp_path: Path,
 ) -> None:
     async with SandboxServer() as sandbox:
-        async with serving(sandbox, tmp_path, mode="socket") as (_, port):
+        metrics_port = free_port()
+        address = f"127.0.0.1:{metrics_port}"
+        async with serving(sandbox, tmp_path, mode="socket", METRICS_ADDRESS=address) as (_, port):
             assert (await checks(port))["workers"] == "ok"
-            assert (await get(port, "/metrics"))[0] == 200
+            assert (await get(port, "/metrics"))[0] == 404
+            assert (await get(metrics_port, "/metrics"))[0] == 200
+            assert (await get(metrics_port, "/healthz"))[0] == 404
             assert (await get(port, "/slack/events"))[0] == 404
 
             sandbox.fault("apps.connections.open", "server_error", times=None)

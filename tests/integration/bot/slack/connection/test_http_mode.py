@@ -162,7 +162,7 @@ async def test_slack_is_asked_to_come_again_until_the_app_is_ready(
 async def test_an_address_that_is_taken_is_named() -> None:
     first = WebServer("127.0.0.1", 0, [])
     await first.start()
-    with pytest.raises(ConfigurationError, match=f"HTTP_PORT={first.port}"):
+    with pytest.raises(ConfigurationError, match=f"port {first.port} .*HTTP_PORT"):
         await WebServer("127.0.0.1", first.port, []).start()
     await first.stop()
 
