@@ -50,7 +50,7 @@ class RawPage:
     Attributes:
         path: Stable name inside the source: relative path with `/`, or a URL.
         content: The bytes.
-        media_type: "text/markdown", "text/html", "text/plain", "application/pdf" or the DOCX type.
+        media_type: One of `ingest.parsing.media`: "text/markdown", "text/html", "application/pdf"…
         modified_at: Aware datetime of the last change known to the source, or None.
         url: Link for readers, or None.
         audiences: Who may read it.

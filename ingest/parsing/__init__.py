@@ -15,7 +15,7 @@ from ingest.parsing.docx import parse_docx
 from ingest.parsing.elements import flat_text
 from ingest.parsing.html import parse_html
 from ingest.parsing.markdown import parse_markdown
-from ingest.parsing.media import DOCX, HTML, MARKDOWN, PDF, PLAIN_TEXT
+from ingest.parsing.media import DOCX, HTML, MARKDOWN, PDF, PLAIN_TEXT, PPTX, XLSX
 from ingest.parsing.page_text import PageText, one_line
 from ingest.parsing.pdf import parse_pdf
 from ingest.parsing.plain import parse_plain
@@ -26,12 +26,28 @@ __all__ = ["PARSER_VERSION", "parse"]
 PARSER_VERSION: Final = "2"
 """Grows with every change of what a page is parsed into; pages are then parsed again."""
 
+
+def _parse_pptx(raw: RawPage) -> ParsedPage:
+    # Imported on demand: its library takes longer to load than the others together.
+    from ingest.parsing.pptx import parse_pptx
+
+    return parse_pptx(raw)
+
+
+def _parse_xlsx(raw: RawPage) -> ParsedPage:
+    from ingest.parsing.xlsx import parse_xlsx
+
+    return parse_xlsx(raw)
+
+
 _PARSERS: Final[Mapping[str, Callable[[RawPage], ParsedPage]]] = {
     MARKDOWN: parse_markdown,
     HTML: parse_html,
     PLAIN_TEXT: parse_plain,
     DOCX: parse_docx,
     PDF: parse_pdf,
+    PPTX: _parse_pptx,
+    XLSX: _parse_xlsx,
 }
 _WORD_BREAK: Final = re.compile(r"[-_\s]+")
 _INDEX_NAMES: Final = frozenset({"index", "_index", "readme", "home"})

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import docx
 from docx.document import Document
+from docx.exceptions import PythonDocxError
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.opc.exceptions import OpcError
 from docx.oxml.ns import qn
@@ -21,6 +22,7 @@ from lxml.html.builder import E
 from ingest.errors import PageParseError
 from ingest.parsing.decoding import clean
 from ingest.parsing.front_matter import Metadata
+from ingest.parsing.office import NestedLists, check_package, core_metadata, element_of
 from ingest.parsing.page_text import PageText
 from ingest.parsing.tree import write_tree
 from ingest.records import ParsedPage, RawPage
@@ -43,12 +45,13 @@ _NOT_TEXT: Final = {
     # The same text box again, for old versions of Word.
     "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
 }
-_OLE_SIGNATURE: Final = b"\xd0\xcf\x11\xe0"
-_MAX_UNPACKED_BYTES: Final = 300_000_000
-"""A .docx is a ZIP archive; one that unpacks to more is refused."""
-_MAX_PACKED_WELL_BYTES: Final = 30_000_000
-"""Of what was packed to less than half, as text is and pictures are not. Parsed, such text takes
-twenty times as much memory (measured), and a thousand written pages have less of it."""
+
+
+# What python-docx raises, besides its own errors, on files that break the rules of the format.
+_DAMAGE: Final = (
+    zipfile.BadZipFile, OpcError, PythonDocxError, LxmlError, KeyError, ValueError, TypeError,
+    AttributeError, IndexError, OSError,
+)  # fmt: skip
 
 
 def parse_docx(raw: RawPage) -> ParsedPage:
@@ -57,39 +60,23 @@ def parse_docx(raw: RawPage) -> ParsedPage:
     Raises:
         PageParseError: If it is encrypted, damaged or unreasonably large.
     """
-    document = _open(raw.content)
     page = PageText()
-    write_tree(_Converter(document).convert(), page)
-    return page.parsed(page.first_heading() or "", _metadata(document))
+    try:
+        check_package(raw.content, old_suffix=".doc", suffix=".docx")
+        document = docx.Document(io.BytesIO(raw.content))
+        write_tree(_Converter(document).convert(), page)
+        return page.parsed(page.first_heading() or "", _metadata(document))
+    except _DAMAGE as error:
+        raise PageParseError(f"not readable as a Word document: {error}") from error
 
 
 def _metadata(document: Document) -> Metadata:
-    metadata: Metadata = {}
     try:
         document.part.package.part_related_by(RELATIONSHIP_TYPE.CORE_PROPERTIES)
     except KeyError:  # python-docx would make up properties, dated today
-        return metadata
+        return {}
     properties = document.core_properties
-    if properties.modified is not None:
-        metadata["modified"] = properties.modified.isoformat()
-    if properties.language:
-        metadata["lang"] = properties.language
-    return metadata
-
-
-def _open(content: bytes) -> Document:
-    if content.startswith(_OLE_SIGNATURE):
-        raise PageParseError("protected by a password, or an old .doc under the name of a .docx")
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = archive.infolist()
-            whole = sum(member.file_size for member in members)
-            text = sum(m.file_size for m in members if m.file_size > 2 * m.compress_size)
-            if whole > _MAX_UNPACKED_BYTES or text > _MAX_PACKED_WELL_BYTES:
-                raise PageParseError("unpacks to an unreasonable size")
-        return docx.Document(io.BytesIO(content))
-    except (zipfile.BadZipFile, OpcError, LxmlError, KeyError, ValueError, OSError) as error:
-        raise PageParseError(f"not readable as a Word document: {error}") from error
+    return core_metadata(properties.modified, properties.language)
 
 
 class _Converter:
@@ -98,8 +85,8 @@ class _Converter:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._numbering = _list_formats(document)
-        self._lists: list[HtmlElement] = []  # open lists, outermost first
         self._target: HtmlElement = E.body()
+        self._lists = NestedLists(self._target)
 
     def convert(self) -> HtmlElement:
         body = self._target
@@ -108,12 +95,12 @@ class _Converter:
 
     def _write(self, container: Any, target: HtmlElement) -> None:
         outer = self._target, self._lists
-        self._target, self._lists = target, []
+        self._target, self._lists = target, NestedLists(target)
         for element in _content(container):
             if element.tag == qn("w:p"):
                 self._paragraph(Paragraph(element, self._document._body))
             else:
-                self._lists = []
+                self._lists.close()
                 target.append(self._table(element))
         self._target, self._lists = outer
 
@@ -124,30 +111,16 @@ class _Converter:
             return
         level = _heading_level(paragraph, style)
         if level:
-            self._lists = []
-            self._target.append(_element(f"h{level}", text))
+            self._lists.close()
+            self._target.append(element_of(f"h{level}", text))
             return
         position = self._list_position(paragraph, style)
         if position is None:
-            self._lists = []
-            self._target.append(_element("p", text, bold=_is_bold(paragraph)))
+            self._lists.close()
+            self._target.append(element_of("p", text, bold=_is_bold(paragraph)))
         else:
-            self._item(text, *position)
-
-    def _item(self, text: str, depth: int, ordered: bool) -> None:
-        """Add an item to the list at this depth, opening and closing lists as needed."""
-        del self._lists[depth + 1 :]
-        while len(self._lists) <= depth:
-            parent = self._target
-            if self._lists:
-                items = self._lists[-1]
-                if not len(items):
-                    items.append(E.li())
-                parent = items[-1]
-            opened = E.ol() if ordered else E.ul()
-            parent.append(opened)
-            self._lists.append(opened)
-        self._lists[depth].append(_element("li", text))
+            depth, ordered = position
+            self._lists.item(text, depth, ordered=ordered)
 
     def _list_position(self, paragraph: Paragraph, style: str) -> tuple[int, bool] | None:
         """Return depth (from 0) and whether it is numbered, or None outside lists."""
@@ -230,21 +203,6 @@ def _text(element: Any) -> str:
         elif tag not in _NOT_TEXT:
             parts.append(_text(child))
     return "".join(parts)
-
-
-def _element(tag: str, text: str, *, bold: bool = False) -> HtmlElement:
-    element: HtmlElement = E(tag)
-    holder = element
-    if bold:
-        holder = E.strong()
-        element.append(holder)
-    lines = text.split("\n")
-    holder.text = lines[0]
-    for line in lines[1:]:
-        line_break = E.br()
-        line_break.tail = line
-        holder.append(line_break)
-    return element
 
 
 def _heading_level(paragraph: Paragraph, style: str) -> int:

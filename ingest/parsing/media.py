@@ -10,6 +10,8 @@ HTML: Final = "text/html"
 PLAIN_TEXT: Final = "text/plain"
 PDF: Final = "application/pdf"
 DOCX: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+PPTX: Final = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".md": MARKDOWN,
@@ -21,6 +23,8 @@ MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".njk": HTML,
     ".txt": PLAIN_TEXT,
     ".docx": DOCX,
+    ".pptx": PPTX,
+    ".xlsx": XLSX,
     ".pdf": PDF,
 }
 """Media type by file suffix, lower case; a file with another suffix is not a page."""
