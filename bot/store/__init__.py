@@ -19,10 +19,12 @@ from bot.store.jobs import (
 from bot.store.migrate import migrate, opened
 from bot.store.model_usage import ModelUsage
 from bot.store.muted_threads import MutedThreads
+from bot.store.pauses import Pause, PauseStore
 from bot.store.private_answers import PrivateAnswer, PrivateAnswers
 from bot.store.questions import LoggedPassage, LoggedQuestion, QuestionLog, logged_passages
 from bot.store.statistics import AskedQuestion, PageUse, RecentQuestion, Statistics
 from bot.store.stores import Stores
+from bot.store.streams import LeftStream, LeftStreams
 
 __all__ = [
     "ANSWER",
@@ -39,6 +41,8 @@ __all__ = [
     "Job",
     "JobState",
     "JobStore",
+    "LeftStream",
+    "LeftStreams",
     "LoggedPassage",
     "LoggedQuestion",
     "ModelUsage",
@@ -46,6 +50,8 @@ __all__ = [
     "NewJob",
     "OwnPost",
     "PageUse",
+    "Pause",
+    "PauseStore",
     "PrivateAnswer",
     "PrivateAnswers",
     "QuestionLog",

@@ -34,7 +34,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from bot.errors import JobStoreError
-from bot.store.tables import jobs
+from bot.store.streams import STOPPED
+from bot.store.tables import jobs, streams
 from bot.store.transactions import transaction
 
 LEASE_S = 30.0
@@ -75,6 +76,8 @@ class OwnPost(StrEnum):
     """A human's answer, for whoever asked."""
     NOTE = "note"
     """Word to the humans that the answer is on its way."""
+    STOPPED = "stopped"
+    """Word that an answer was stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,7 @@ class NewJob:
         thread_ts: Root of the thread to answer in; "" to start one.
         question: Readable text; "" when somebody called the bot and asked nothing.
         in_shared_channel: The conversation is shared with another company.
+        view_id: Modal that waits for the outcome; None: it is posted.
     """
 
     event_id: str
@@ -97,6 +101,7 @@ class NewJob:
     user_id: str
     question: str
     in_shared_channel: bool = False
+    view_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,7 @@ class Job:
         created_at: Seconds since the epoch.
         posted_ts: Of the outcome, in `posted_channel`; before the job is done, of what has been
             shown of it.
+        view_id: Modal that waits for the outcome; None: it is posted.
     """
 
     job_id: str
@@ -132,6 +138,7 @@ class Job:
     posted_channel: str | None
     posted_ts: str | None
     failure: str | None
+    view_id: str | None = None
 
 
 class JobStore:
@@ -158,13 +165,25 @@ class JobStore:
         self.now = now
         self.lease_s = lease_s
 
-    def accept(self, new: NewJob) -> str | None:
-        """Store a question.
+    def accept(self, new: NewJob, *, delay_s: float = 0.0) -> str | None:
+        """Store a question, to be answered after so many seconds at the earliest.
 
         Returns:
             Its job_id, or None when this event or this message is known already.
         """
-        return self._insert(new, state=JobState.PENDING)
+        return self._insert(new, state=JobState.PENDING, due_at=self.now() + delay_s)
+
+    def shown_in(self, job_id: str, view_id: str | None) -> None:
+        """Record which modal waits for the outcome, None where none could be opened.
+
+        A question that was accepted with a delay is answered now.
+        """
+        values: dict[str, Any] = {"view_id": view_id}
+        pending = jobs.c.state == JobState.PENDING
+        values["due_at"] = case((pending, self.now()), else_=jobs.c.due_at)
+        unfinished = and_(jobs.c.job_id == job_id, jobs.c.finished_at.is_(None))
+        with transaction(self._engine) as connection:
+            connection.execute(update(jobs).where(unfinished).values(values))
 
     def accept_message(self, new: NewJob, *, outcome: OwnPost, message: str) -> str | None:
         """Store something of our own to post, with the promises that an answer has.
@@ -182,7 +201,7 @@ class JobStore:
     def _insert(self, new: NewJob, **values: Any) -> str | None:
         job_id = uuid.uuid4().hex
         now = self.now()
-        values |= {"job_id": job_id, "due_at": now, "created_at": now, **asdict(new)}
+        values = {"due_at": now, **values, "job_id": job_id, "created_at": now, **asdict(new)}
         try:
             with transaction(self._engine) as connection:
                 connection.execute(insert(jobs).values(values))
@@ -249,11 +268,20 @@ class JobStore:
         Returns:
             False when the job is no longer ours: nothing is to be shown.
         """
-        return self._change(
-            and_(jobs.c.job_id == job_id, jobs.c.state == JobState.RUNNING),
-            posted_channel=channel_id,
-            posted_ts=ts,
+        ours = and_(
+            jobs.c.job_id == job_id,
+            jobs.c.state == JobState.RUNNING,
+            jobs.c.owner == self._owner,
         )
+        shown = {"posted_channel": channel_id, "posted_ts": ts}
+        with transaction(self._engine) as connection:
+            job = update(jobs).where(ours).values(shown).returning(jobs.c.team_id)
+            team_id = connection.execute(job).scalar_one_or_none()
+            if team_id is None:
+                return False
+            stream = {"team_id": team_id, "channel_id": channel_id, "ts": ts, "job_id": job_id}
+            connection.execute(insert(streams).values({**stream, "due_at": self.now()}))
+        return True
 
     def hold(self, job_id: str) -> bool:
         """Renew the lease right before a post; False when the job is no longer ours."""
@@ -295,11 +323,19 @@ class JobStore:
 
     def done(self, job_id: str, *, channel_id: str, ts: str) -> None:
         """Record where the outcome stands; what was asked and answered is forgotten."""
-        self._end(job_id, state=JobState.DONE, posted_channel=channel_id, posted_ts=ts)
+        ours = and_(jobs.c.job_id == job_id, jobs.c.owner == self._owner)
+        ended = _ended(self.now(), state=JobState.DONE, posted_channel=channel_id, posted_ts=ts)
+        became_it = and_(
+            streams.c.job_id == job_id, streams.c.channel_id == channel_id, streams.c.ts == ts
+        )
+        with transaction(self._engine) as connection:
+            if connection.execute(update(jobs).where(ours).values(ended)).rowcount:
+                connection.execute(delete(streams).where(became_it))
 
     def failed(self, job_id: str, *, reason: str) -> None:
         """Record that nobody can be told, and why."""
-        self._end(job_id, state=JobState.FAILED, failure=reason[:120])
+        ended = _ended(self.now(), state=JobState.FAILED, failure=reason[:120])
+        self._change(jobs.c.job_id == job_id, **ended)
 
     def stop(self, *, team_id: str, channel_id: str, thread_ts: str) -> int:
         """End what is under way in a thread, whoever holds it, so that nothing more is posted.
@@ -312,7 +348,7 @@ class JobStore:
             jobs.c.channel_id == channel_id,
             jobs.c.thread_ts == thread_ts,
         )
-        ended = _ended(self.now(), state=JobState.FAILED, failure="stopped")
+        ended = _ended(self.now(), state=JobState.FAILED, failure=STOPPED)
         statement = update(jobs).where(in_thread, jobs.c.finished_at.is_(None)).values(ended)
         with transaction(self._engine) as connection:
             return connection.execute(statement).rowcount
@@ -395,9 +431,6 @@ class JobStore:
         with transaction(self._engine, reads=True) as connection:
             return connection.execute(known.limit(1)).first() is not None
 
-    def _end(self, job_id: str, **values: Any) -> None:
-        self._change(jobs.c.job_id == job_id, **_ended(self.now(), **values))
-
     def _change(self, condition: ColumnElement[bool], **values: Any) -> bool:
         statement = update(jobs).where(condition, jobs.c.owner == self._owner).values(values)
         with transaction(self._engine) as connection:
@@ -443,4 +476,5 @@ def _job(row: Row[Any]) -> Job:
         posted_channel=row.posted_channel,
         posted_ts=row.posted_ts,
         failure=row.failure,
+        view_id=row.view_id,
     )

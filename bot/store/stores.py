@@ -10,9 +10,11 @@ from bot.store.channel_settings import ChannelSettingsStore
 from bot.store.feedback import FeedbackStore
 from bot.store.jobs import LEASE_S, JobStore
 from bot.store.muted_threads import MutedThreads
+from bot.store.pauses import PauseStore
 from bot.store.private_answers import PrivateAnswers
 from bot.store.questions import QuestionLog
 from bot.store.statistics import Statistics
+from bot.store.streams import LeftStreams
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class Stores:
     muted_threads: MutedThreads
     statistics: Statistics
     channel_settings: ChannelSettingsStore
+    streams: LeftStreams
+    pauses: PauseStore
 
     @classmethod
     def on(cls, engine: Engine, *, question_log_days: int, job_lease_s: float = LEASE_S) -> Stores:
@@ -38,4 +42,6 @@ class Stores:
             muted_threads=MutedThreads(engine),
             statistics=Statistics(engine),
             channel_settings=ChannelSettingsStore(engine),
+            streams=LeftStreams(engine),
+            pauses=PauseStore(engine),
         )

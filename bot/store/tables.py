@@ -47,12 +47,35 @@ jobs = Table(
     Column("posted_channel", String(32)),
     Column("posted_ts", String(32)),
     Column("failure", String(120)),
+    # Of the modal that waits for the outcome, where it was asked in the Home tab.
+    Column("view_id", String(64)),
     UniqueConstraint("team_id", "channel_id", "message_ts", name="uq_bot_jobs_message"),
     UniqueConstraint("event_id", name="uq_bot_jobs_event"),
     Index("ix_bot_jobs_due", "state", "due_at"),
     Index("ix_bot_jobs_finished", "finished_at"),
     Index("ix_bot_jobs_posted", "posted_channel", "posted_ts"),
     Index("ix_bot_jobs_thread", "team_id", "channel_id", "thread_ts"),
+)
+
+# Messages that an answer grows in, or that were to become one: until they are the outcome, or gone.
+streams = Table(
+    "bot_streams",
+    metadata,
+    Column("team_id", String(32), primary_key=True),
+    Column("channel_id", String(32), primary_key=True),
+    Column("ts", String(32), primary_key=True),
+    Column("job_id", String(32), nullable=False),
+    Column("due_at", Float, nullable=False),
+    Index("ix_bot_streams_due", "due_at"),
+)
+
+# Calls that Slack wants less of for a while.
+pauses = Table(
+    "bot_pauses",
+    metadata,
+    Column("team_id", String(32), primary_key=True),
+    Column("call", String(120), primary_key=True),
+    Column("until", Float, nullable=False),
 )
 
 muted_threads = Table(

@@ -413,3 +413,22 @@ def test_an_outcome_earlier_in_the_thread_is_known(store: JobStore) -> None:
     itself = store.get(first)
     assert itself is not None
     assert not store.earlier_outcome(itself, "refusal")
+
+
+def test_a_question_from_the_home_tab_waits_for_its_modal_but_not_for_ever(
+    store: JobStore, clock: Clock
+) -> None:
+    job_id = store.accept(QUESTION, delay_s=5)
+    assert job_id is not None
+    assert store.claim(ANSWER) is None
+    store.shown_in(job_id, "V1")
+    with_modal = store.claim(ANSWER)
+    left_alone = store.accept(numbered(2), delay_s=5)
+    assert store.claim(ANSWER) is None
+    clock.now += 5
+    without = store.claim(ANSWER)
+
+    assert with_modal is not None
+    assert (with_modal.job_id, with_modal.view_id) == (job_id, "V1")
+    assert without is not None
+    assert (without.job_id, without.view_id) == (left_alone, None)
