@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ingest.errors import SourceUnavailableError
-from ingest.journal import switch_to_wal
+from ingest.sources.cache_file import open_cache
 
 _VERSION: Final = 1
-_PATIENCE_S: Final = 5.0
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS visits (
   url TEXT PRIMARY KEY, etag TEXT NOT NULL, last_modified TEXT NOT NULL, lastmod TEXT NOT NULL,
@@ -110,36 +108,5 @@ class WebCache:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._connection = _connect(self._path)
-            except (OSError, sqlite3.Error) as error:
-                raise SourceUnavailableError(f"cannot use {self._path}: {error}") from error
+            self._connection = open_cache(self._path, _SCHEMA, version=_VERSION)
         return self._connection
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """Open the file; one of another version, or damaged, is begun anew."""
-    try:
-        return _prepared(path)
-    except sqlite3.OperationalError:
-        raise  # in use, or not to be opened: what it holds is good
-    except sqlite3.DatabaseError:
-        path.unlink(missing_ok=True)
-        return _prepared(path)
-
-
-def _prepared(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path)
-    try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version not in (0, _VERSION):
-            raise sqlite3.DatabaseError("written by another version")
-        switch_to_wal(connection, patience_s=_PATIENCE_S)
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(_SCHEMA)
-        connection.execute(f"PRAGMA user_version = {_VERSION}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection

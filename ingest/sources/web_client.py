@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Final, TypedDict
 
 import httpx2
 from pydantic import SecretStr
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 USER_AGENT: Final = "Manuel/0.1 (handbook indexer)"
 _TRIES: Final = 3
-_WORTH_A_RETRY: Final = frozenset({429, 500, 502, 503, 504})
+_WORTH_A_RETRY: Final = frozenset({429, 500, 502, 503, 504, 529})
 _LONGEST_WAIT_S: Final = 120.0
 _ASK_EVERY_S: Final = 0.2
 _METADATA: Final = frozenset(map(ipaddress.ip_address, ("fd00:ec2::254", "fd20:ce::254")))
@@ -33,6 +33,13 @@ _IPV4_IN_LAST_BITS: Final = tuple(
     map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96"))
 )
 """Compatible, mapped and translated (NAT64) addresses. Source: RFC 4291, RFC 6052."""
+
+
+class _Sent(TypedDict, total=False):
+    """What goes along with a request, as httpx2 names it."""
+
+    data: Mapping[str, str]
+    json: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,11 @@ class Reply:
         return self.headers.get(name, "")
 
 
+def is_busy(reply: Reply) -> bool:
+    """Tell whether a reply asks to come back later, by its status."""
+    return reply.status in _WORTH_A_RETRY
+
+
 class WebClient:
     """Gets pages from a few hosts, one after the other.
 
@@ -62,6 +74,7 @@ class WebClient:
         timeout_s: For connecting, and between two pieces of a reply.
         reply_limit_s: For a whole reply, however steadily it drips.
         first_retry_s: Doubled with each retry, unless the server names a delay.
+        busy: Tells a reply that asks to come back later.
         stopped: Asked while waiting.
     """
 
@@ -77,6 +90,7 @@ class WebClient:
         timeout_s: float = 30.0,
         reply_limit_s: float = 120.0,
         first_retry_s: float = 1.0,
+        busy: Callable[[Reply], bool] = is_busy,
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self._places = frozenset(places)
@@ -84,6 +98,7 @@ class WebClient:
         self._max_bytes = max_bytes
         self._reply_limit_s = reply_limit_s
         self._first_retry_s = first_retry_s
+        self._busy = busy
         self._stopped = stopped
         self._free_at = 0.0
         self.requests = 0
@@ -130,9 +145,21 @@ class WebClient:
         """
         return self._ask("GET", url, headers or {}, max_bytes or self._max_bytes)
 
-    def post(self, url: str, form: Mapping[str, str]) -> Reply:
-        """Send a form, with the same promises; it must do no harm when it arrives twice."""
-        return self._ask("POST", url, {}, self._max_bytes, form)
+    def post(
+        self,
+        url: str,
+        form: Mapping[str, str] | None = None,
+        *,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Send a form, or a body as JSON, with the same promises; it must do no harm sent twice."""
+        sent: _Sent = {"json": body} if form is None else {"data": form}
+        return self._ask("POST", url, headers or {}, self._max_bytes, sent)
+
+    def serves(self, url: str) -> bool:
+        """Tell whether an address is on a host that may be asked."""
+        return place_of(url) in self._places
 
     def _ask(
         self,
@@ -140,21 +167,23 @@ class WebClient:
         url: str,
         headers: Mapping[str, str],
         max_bytes: int,
-        form: Mapping[str, str] | None = None,
+        sent: _Sent | None = None,
     ) -> Reply:
-        if place_of(url) not in self._places:
+        if not self.serves(url):
             raise SourceUnavailableError(f"{place_of(url)} is not one of the configured hosts")
         for tried in range(1, _TRIES + 1):
             self._wait(max(0.0, self._free_at - time.monotonic()))
             try:
-                reply = self._ask_once(method, url, headers, max_bytes, form)
+                reply = self._ask_once(method, url, headers, max_bytes, sent or {})
             except httpx2.TransportError as error:
                 if tried == _TRIES:
                     why = str(error) or type(error).__name__
-                    raise SourceUnavailableError(f"{url} does not answer: {why}") from error
+                    # Without the query: that of a download can be a key.
+                    address = url.partition("?")[0]
+                    raise SourceUnavailableError(f"{address} does not answer: {why}") from error
                 self._wait(self._first_retry_s * 2 ** (tried - 1))
                 continue
-            if reply.status not in _WORTH_A_RETRY or tried == _TRIES:
+            if not self._busy(reply) or tried == _TRIES:
                 break
             delay_s = _retry_after_s(reply) or self._first_retry_s * 2 ** (tried - 1)
             if delay_s > _LONGEST_WAIT_S:
@@ -168,12 +197,12 @@ class WebClient:
         url: str,
         headers: Mapping[str, str],
         max_bytes: int,
-        form: Mapping[str, str] | None,
+        sent: _Sent,
     ) -> Reply:
         self._free_at = time.monotonic() + self._interval_s
         self.requests += 1
         deadline = time.monotonic() + self._reply_limit_s
-        with self._client.stream(method, url, headers=headers, data=form) as response:
+        with self._client.stream(method, url, headers=headers, **sent) as response:
             pieces, size = [], 0
             encoding = response.headers.get("content-encoding", "identity").lower()
             if encoding not in ("gzip", "x-gzip", "identity"):

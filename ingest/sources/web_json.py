@@ -1,20 +1,25 @@
-"""Asks the JSON interfaces of wikis, and says clearly what they answer instead of JSON."""
+"""Asks JSON interfaces, and says clearly what they answer instead of JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
-from urllib.parse import urlencode
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol
+from urllib.parse import urlencode, urljoin
 
 from ingest.errors import PageParseError, SourceUnavailableError
-from ingest.sources.web_client import Reply, WebClient
+from ingest.parsing.media import HTML
+from ingest.sources.web_client import Reply, WebClient, http_date
 
 JsonObject = dict[str, Any]
 
 _DOWN_AFTER: Final = 5
 """Pages in a row that a server does not show before it counts as down."""
+_MAX_REDIRECTS: Final = 5
+_ERROR_CODE: Final = re.compile(r"[\w.-]{1,60}")
 
 
 class NotThere(PageParseError):  # noqa: N818 - what a reply says, as the interfaces put it
@@ -45,17 +50,45 @@ class PageByPage:
         self._failed = 0
 
 
+class BadRequest(SourceUnavailableError):  # noqa: N818 - as HTTP names it
+    """The server understands us and will not do this (status 400)."""
+
+
+class Bearer(Protocol):
+    """Who we are, in one line that may have to be renewed."""
+
+    def header(self) -> str:
+        """Return the value of the Authorization header.
+
+        Raises:
+            SourceUnavailableError: If there is none to be had.
+        """
+        ...
+
+    def renew(self) -> None:
+        """Forget the value: it was refused."""
+        ...
+
+
 class JsonInterface:
     """A JSON interface behind one client.
 
     Args:
         client: Asks politely.
         login: What a person must look at when we are refused: names the settings.
+        bearer: Authorizes each request, beside what the client sends with all of them.
     """
 
-    def __init__(self, client: WebClient, *, login: str) -> None:
+    def __init__(self, client: WebClient, *, login: str, bearer: Bearer | None = None) -> None:
         self._client = client
         self._login = login
+        self._bearer = bearer
+        self._told_at: datetime | None = None
+
+    @property
+    def told_at(self) -> datetime:
+        """Return when the last reply was sent, by the server's clock: ours may be wrong."""
+        return self._told_at or datetime.now(UTC)
 
     def get(self, url: str, parameters: Mapping[str, str | int] | None = None) -> JsonObject:
         """Return the object at an address.
@@ -65,11 +98,42 @@ class JsonInterface:
             SourceUnavailableError: If the server does not answer, refuses, or sends no JSON.
         """
         query = urlencode(parameters or {})
-        return self._read(self._client.get(f"{url}?{query}" if query else url))
+        return self._read(self._reply(f"{url}?{query}" if query else url))
 
     def post(self, url: str, form: Mapping[str, str]) -> JsonObject:
         """Send a form and return the object it is answered with (raises as `get`)."""
         return self._read(self._client.post(url, form))
+
+    def query(self, url: str, question: JsonObject) -> JsonObject:
+        """Send a question as JSON and return the object it is answered with (raises as `get`)."""
+        return self._read(
+            self._asked(lambda headers: self._client.post(url, body=question, headers=headers))
+        )
+
+    def file(self, url: str, media_type: str, *, storage: WebClient | None = None) -> bytes:
+        """Return the file at an address.
+
+        Args:
+            url: Its address.
+            media_type: What it is: HTML in place of anything else is a page to log in.
+            storage: Follows redirects to hosts that hold files, without our login.
+
+        Raises:
+            NotThere: If there is none.
+            PageParseError: If it is too large.
+            SourceUnavailableError: If the server does not answer, refuses, or sends a web page.
+        """
+        reply = self._reply(url)
+        for _ in range(_MAX_REDIRECTS):
+            if not 300 <= reply.status < 400 or not reply.header("location"):
+                break
+            target = urljoin(reply.url, reply.header("location"))
+            elsewhere = storage is not None and storage.serves(target)
+            reply = storage.get(target) if storage and elsewhere else self._reply(target)
+        self._check(reply)
+        if media_type != HTML and reply.header("content-type").startswith(HTML):
+            raise self.refused(f"{_address(reply)} sends a web page in place of the file")
+        return reply.content
 
     def close(self) -> None:
         """Close the connections."""
@@ -79,22 +143,59 @@ class JsonInterface:
         """Return the error that says we may not read, and what to look at."""
         return SourceUnavailableError(f"{said}: {self._login}")
 
+    def _reply(self, url: str) -> Reply:
+        return self._asked(lambda headers: self._client.get(url, headers))
+
+    def _asked(self, ask: Callable[[Mapping[str, str]], Reply]) -> Reply:
+        if self._bearer is None:
+            reply = ask({})
+        else:
+            reply = ask({"Authorization": self._bearer.header()})
+            if reply.status == 401:
+                self._bearer.renew()
+                reply = ask({"Authorization": self._bearer.header()})
+        self._told_at = http_date(reply.header("date"))
+        return reply
+
     def _read(self, reply: Reply) -> JsonObject:
-        address = reply.url.partition("?")[0]
-        if reply.status in (401, 403) or 300 <= reply.status < 400:
-            raise self.refused(f"{address} answers {reply.status}")
-        if reply.status in (404, 410):
-            raise NotThere(f"{address} answers {reply.status}")
-        if reply.status != 200:
-            raise SourceUnavailableError(f"{address} answers {reply.status}")
+        self._check(reply)
         try:
             found = json.loads(reply.content)
         except (ValueError, RecursionError) as error:
             kind = reply.header("content-type").partition(";")[0] or "something"
             raise SourceUnavailableError(
-                f"{address} sends {kind} that is no JSON: is it the address of the interface,"
-                f" and {self._login}?"
+                f"{_address(reply)} sends {kind} that is no JSON: is it the address of the"
+                f" interface, and {self._login}?"
             ) from error
         if not isinstance(found, dict):
-            raise SourceUnavailableError(f"{address} sends JSON that is no object")
+            raise SourceUnavailableError(f"{_address(reply)} sends JSON that is no object")
         return found
+
+    def _check(self, reply: Reply) -> None:
+        said = f"{_address(reply)} answers {reply.status}{error_code(reply)}"
+        if reply.status in (401, 403) or 300 <= reply.status < 400:
+            raise self.refused(said)
+        if reply.status in (404, 410):
+            raise NotThere(said)
+        if reply.status == 400:
+            raise BadRequest(said)
+        if reply.status != 200:
+            raise SourceUnavailableError(said)
+
+
+def error_code(reply: Reply) -> str:
+    """Return the code that a JSON interface gives its error, in brackets; "" when it has none."""
+    try:
+        found = json.loads(reply.content)
+    except (ValueError, RecursionError):
+        return ""
+    code = found.get("code") or found.get("error") if isinstance(found, dict) else None
+    if isinstance(code, dict):
+        reasons = code.get("errors")
+        first = reasons[0] if isinstance(reasons, list) and reasons else None
+        code = first.get("reason") if isinstance(first, dict) else code.get("code")
+    return f" ({code})" if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else ""
+
+
+def _address(reply: Reply) -> str:
+    return reply.url.partition("?")[0]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Literal
 from ingest.errors import ConfigurationError, PageParseError, SourceUnavailableError
 from ingest.records import PUBLIC, Audiences, RawPage
 from ingest.sources.base import DEFAULT_MAX_PAGE_BYTES, UNWATCHED, Entry, Listing, Watch
+from ingest.sources.cache_file import cache_file
 from ingest.sources.web_addresses import Scope, normalized, place_of
 from ingest.sources.web_cache import WebCache
 from ingest.sources.web_visitor import NoPage, SiteAccess, SiteLimits, Visitor
@@ -81,8 +80,7 @@ class WebsiteSource:
         self._trust_lastmod = trust_lastmod
         self._max_page_bytes = max_page_bytes
         self._audiences = audiences
-        digest = hashlib.sha256("\n".join(self._start).encode()).hexdigest()[:8]
-        self._cache = WebCache(cache / f"{re.sub(r'[^A-Za-z0-9-]', '_', name)}-{digest}.db")
+        self._cache = WebCache(cache_file(cache, name, *self._start))
         self._visited: dict[str, str] = {}  # path of an entry -> address it was sent from
 
     @property
