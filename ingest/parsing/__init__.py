@@ -23,7 +23,7 @@ from ingest.records import ParsedPage, RawPage
 
 __all__ = ["PARSER_VERSION", "parse"]
 
-PARSER_VERSION: Final = "2"
+PARSER_VERSION: Final = "3"
 """Grows with every change of what a page is parsed into; pages are then parsed again."""
 
 

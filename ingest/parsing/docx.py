@@ -32,6 +32,8 @@ _TITLE_STYLES: Final = frozenset({"title", "titre"})
 _CONTENTS_STYLE: Final = re.compile(r"(?:toc|tm|table des matières)\b", re.I)
 _LIST_STYLE: Final = re.compile(r"list (bullet|number)(?: (\d))?", re.I)
 _DEEPEST_HEADING: Final = 6
+_FIRST_ROW: Final = 0x0020
+"""The bit of `w:tblLook` that older versions of Word write (ECMA-376, 17.4.56)."""
 _CHARACTERS: Final = {
     qn("w:tab"): " ",
     qn("w:br"): "\n",
@@ -143,9 +145,11 @@ class _Converter:
 
     def _table(self, table: Any) -> HtmlElement:
         rows = E.table()
+        titled = _has_title_row(table, self._document)
         spans: dict[int, HtmlElement] = {}  # column -> the cell that stretches down to here
-        for row in _rows(table):
+        for index, row in enumerate(_rows(table)):
             written = E.tr()
+            tag = "th" if _is_header(row) or (titled and index == 0) else "td"
             column = 0
             for cell in row.iterchildren(qn("w:tc")):
                 width = _grid_span(cell)
@@ -153,7 +157,7 @@ class _Converter:
                     above = spans[column]
                     above.set("rowspan", str(int(above.get("rowspan", "1")) + 1))
                 else:
-                    converted = E.th() if _is_header(row) else E.td()
+                    converted = E(tag)
                     if width > 1:
                         converted.set("colspan", str(width))
                     self._write(cell, converted)
@@ -263,3 +267,36 @@ def _continues_above(cell: Any) -> bool:
 def _is_header(row: Any) -> bool:
     header = row.find(f"{qn('w:trPr')}/{qn('w:tblHeader')}")
     return header is not None and _value(header) not in {"0", "false", "off"}
+
+
+def _has_title_row(table: Any, document: Document) -> bool:
+    """Tell whether the table's style sets its first row apart, and the table lets it.
+
+    Word marks the first row of every new table; only some styles show it.
+    """
+    properties = table.find(qn("w:tblPr"))
+    look = None if properties is None else properties.find(qn("w:tblLook"))
+    if look is None or not _marks_first_row(look):
+        return False
+    styles = {style.get(qn("w:styleId")): style for style in document.styles.element.iterchildren()}
+    name = _value(properties.find(qn("w:tblStyle")))
+    seen: set[str] = set()
+    while name in styles and name not in seen:
+        seen.add(name)
+        if any(
+            part.get(qn("w:type")) == "firstRow" and len(part)
+            for part in styles[name].iterchildren(qn("w:tblStylePr"))
+        ):
+            return True
+        name = _value(styles[name].find(qn("w:basedOn")))
+    return False
+
+
+def _marks_first_row(look: Any) -> bool:
+    own = look.get(qn("w:firstRow"))
+    if own is not None:
+        return own not in {"0", "false", "off"}
+    try:
+        return bool(int(_value(look) or "0", 16) & _FIRST_ROW)
+    except ValueError:
+        return False

@@ -214,6 +214,8 @@ class _TreeWriter:
 
     def _list(self, element: HtmlElement) -> None:
         self._flush()
+        self._text(element.text)
+        self._flush()
         number = _first_number(element)
         frame = self._list_frame()
         for child in element:
@@ -225,7 +227,8 @@ class _TreeWriter:
                 number = None if number is None else number + 1
             else:
                 self._node(child)
-                self._flush()
+            self._text(child.tail)  # words between the items, which no list should have
+            self._flush()
 
     def _list_frame(self) -> tuple[int, int, Span | None]:
         """Return level, group and lead-in of a list that starts here."""

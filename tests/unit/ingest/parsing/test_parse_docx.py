@@ -7,7 +7,7 @@ import docx
 import pytest
 from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
-from docx.oxml.ns import nsdecls
+from docx.oxml.ns import nsdecls, qn
 
 from ingest.errors import PageParseError
 from ingest.parsing import parse
@@ -133,3 +133,19 @@ def test_a_small_archive_of_very_much_text_is_refused_before_it_is_parsed() -> N
 
     with pytest.raises(PageParseError, match="unreasonable"):
         parse(RawPage(path="guide.docx", content=swollen.getvalue(), media_type=DOCX))
+
+
+def table_of_style(style: str, *, first_row: str = "1") -> ParsedPage:
+    document = docx.Document()
+    table = document.add_table(rows=2, cols=2, style=style)
+    for cell, words in zip(table._cells, ["Site", "Code", "Lyon", "B"], strict=True):
+        cell.text = words
+    look = table._tbl.tblPr.find(qn("w:tblLook"))
+    look.set(qn("w:firstRow"), first_row)
+    return page(document)
+
+
+def test_the_first_row_is_the_header_if_the_style_of_the_table_shows_it_as_one() -> None:
+    assert table_of_style("Light Grid Accent 1").blocks[-1].header is not None
+    assert table_of_style("Light Grid Accent 1", first_row="0").blocks[-1].header is None
+    assert table_of_style("Table Grid").blocks[-1].header is None

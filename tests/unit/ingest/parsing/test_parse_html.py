@@ -231,3 +231,8 @@ def test_a_declared_charset_is_used() -> None:
 def test_thousands_of_nested_elements_are_an_error_with_a_reason() -> None:
     with pytest.raises(PageParseError, match="nested too deeply"):
         body("<div>" * 5000 + "Texte")
+
+
+def test_words_between_the_items_of_a_list_and_after_it_are_paragraphs_of_their_own() -> None:
+    parsed = body("<ul>Avant<li>un</li>entre<li>deux</li></ul>après")
+    assert parsed.text == "Avant\n\n- un\n\nentre\n\n- deux\n\naprès"

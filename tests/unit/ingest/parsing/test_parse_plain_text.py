@@ -43,3 +43,48 @@ def test_underlined_lines_are_headings_and_the_first_one_the_title() -> None:
 
 def test_without_a_heading_the_title_comes_from_the_file_name() -> None:
     assert page("Vingt euros.").title == "Notes de frais"
+
+
+def test_a_paragraph_below_a_list_is_not_glued_to_its_last_item() -> None:
+    assert (
+        page("À fournir :\n- le RIB\n- la carte\nEnvoyez le tout au service RH.\nMerci.\n").text
+        == "À fournir :\n\n- le RIB\n- la carte\n\nEnvoyez le tout au service RH.\nMerci."
+    )
+
+
+def test_the_rest_of_an_item_stays_with_it_hanging_or_wrapped_at_the_margin() -> None:
+    source = (
+        "- Les frais de repas sont remboursés sur présentation d'un justificatif de\n"
+        "Madame Dupont, qui les garde.\n"
+        "- Les frais d'hôtel sont remboursés\n"
+        "  Après accord.\n"
+    )
+    assert page(source).text == (
+        "- Les frais de repas sont remboursés sur présentation d'un justificatif de Madame Dupont,"
+        " qui les garde.\n- Les frais d'hôtel sont remboursés\n  Après accord."
+    )
+
+
+def test_lists_are_numbered_with_or_without_a_dot() -> None:
+    parsed = page("Étapes :\n1 Ouvrir\n2 Choisir\n\n1° le nom\n2° la date\n\na) oui\nb) non\n")
+    assert parsed.text == (
+        "Étapes :\n\n1. Ouvrir\n2. Choisir\n\n1° le nom\n2° la date\n\na) oui\nb) non"
+    )
+    assert sum(block.kind is BlockKind.LIST_ITEM for block in parsed.blocks) == 6
+    assert page("Adresse :\n12 rue des Lilas\n75000 Paris").text == (
+        "Adresse :\n12 rue des Lilas\n75000 Paris"
+    )
+
+
+def test_a_line_alone_at_the_top_is_the_title_and_lines_in_capitals_are_headings() -> None:
+    parsed = page("Guide des frais\n\nREPAS ET HÔTEL\n\nVingt euros.\n\nA FIN\n\nCent euros.\n")
+    assert parsed.title == "Guide des frais"
+    assert [(b.kind, b.level) for b in parsed.blocks] == [
+        (BlockKind.HEADING, 1),
+        (BlockKind.HEADING, 2),
+        (BlockKind.PARAGRAPH, 0),
+        (BlockKind.HEADING, 2),
+        (BlockKind.PARAGRAPH, 0),
+    ]
+    assert page("Vingt euros par repas.\n\nSur justificatif.").title == "Notes de frais"
+    assert page("Bonjour,\n\nVingt euros.").title == "Notes de frais"
