@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Self
 from zoneinfo import ZoneInfo
 
-from bot.answering.answerer import Answerer
+from bot.answering.answerer import Answerer, OnVerification
 from bot.answering.breaker import Incidents, LoggedIncidents
 from bot.answering.explanation import Explanation, explain
 from bot.answering.extractive import ExtractiveGenerator, Generator
+from bot.answering.rewriting import ModelRewriter, Rewriter
 from bot.answering.streaming import OnClaim
 from bot.answering.support import SupportCheck, SupportModel
 from bot.answering.support_model import DEFAULT_MODEL
+from bot.answering.translating import ModelTranslator, Translator
 from bot.answering.usage import RunMeter
 from bot.grounding.wording import encoder_closeness
 from bot.records import Outcome, Question
@@ -52,6 +54,15 @@ class _Parts:
     embedder: Embedder | None
     queries: QueryBuilder
     hybrid: HybridRetriever
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What one chat model does."""
+
+    generator: Generator
+    rewriter: Rewriter
+    translator: Translator | None
 
 
 class EngineRoom:
@@ -132,12 +143,18 @@ class EngineRoom:
         self.close()
 
 
-def open_engine_room(settings: BotSettings, *, incidents: Incidents | None = None) -> EngineRoom:
+def open_engine_room(
+    settings: BotSettings,
+    *,
+    incidents: Incidents | None = None,
+    on_verification: OnVerification | None = None,
+) -> EngineRoom:
     """Wire answering and searching over one index and one encoder, which is what takes memory.
 
     Args:
         settings: Of everything.
         incidents: Told when the model goes down, is back, or has spent its budget.
+        on_verification: Told what the gate said of each draft.
 
     Raises:
         IndexNotBuiltError: If nothing has been ingested yet.
@@ -146,7 +163,8 @@ def open_engine_room(settings: BotSettings, *, incidents: Incidents | None = Non
     """
     with ExitStack() as resources:
         parts = _open(settings, resources)
-        answerer = _answerer(settings, parts, _model(settings, resources, incidents))
+        model = _model(settings, resources, incidents)
+        answerer = _answerer(settings, parts, model, on_verification=on_verification)
         searcher = _searcher(parts)
         return EngineRoom(parts, answerer, searcher, resources.pop_all())
 
@@ -175,16 +193,21 @@ def build_searcher(settings: BotSettings) -> Searcher:
 def _answerer(
     settings: BotSettings,
     parts: _Parts,
-    model: Generator | None,
+    model: _Model | None,
     resources: ExitStack | None = None,
+    *,
+    on_verification: OnVerification | None = None,
 ) -> Answerer:
     quotes = ExtractiveGenerator(max_words=settings.answer_max_words)
     return Answerer(
         parts.hybrid,
-        model or quotes,
+        model.generator if model else quotes,
         SupportCheck(support_model(settings, parts.embedder)),
         fallback=quotes if model else None,
         closeness=encoder_closeness(parts.embedder) if parts.embedder else None,
+        rewriter=model.rewriter if model else None,
+        translator=model.translator if model else None,
+        on_verification=on_verification,
         resources=resources,
     )
 
@@ -221,7 +244,7 @@ def _model(
     resources: ExitStack,
     incidents: Incidents | None = None,
     metered: Callable[[RunMeter], None] = lambda meter: None,
-) -> Generator | None:
+) -> _Model | None:
     if not settings.answer_model:
         return None
     # Imported on demand: without a model nothing needs the openai package.
@@ -240,7 +263,13 @@ def _model(
     )
     meter = RunMeter(budget)
     metered(meter)
-    return open_model_generator(settings, meter=meter, incidents=incidents)
+    generator = open_model_generator(settings, meter=meter, incidents=incidents)
+    chat, max_tokens = generator.endpoint, settings.answer_max_tokens
+    return _Model(
+        generator,
+        ModelRewriter(chat, max_tokens=max_tokens),
+        ModelTranslator(chat, max_tokens=max_tokens) if settings.translate_quotes else None,
+    )
 
 
 def _open(settings: BotSettings, resources: ExitStack) -> _Parts:

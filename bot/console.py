@@ -54,6 +54,9 @@ def print_explanation(explanation: Explanation) -> None:
         console.print(Padding(Text(text, style=style), (0, 0, 0, indent)))
 
     line(f"\nread as ({explanation.language}): {explanation.text}", style="bold")
+    if (rewriting := explanation.rewriting) is not None:
+        refusal = f"by rule, not by {rewriting.model}: {rewriting.refused}"
+        line(f"rewritten by {rewriting.model}" if rewriting.text else refusal, indent=2)
     words = named_words(explanation.words, unknown="not indexed")
     line(f"words: {' · '.join(words) or 'none'}", style="cyan")
     for explained in explanation.passages:

@@ -12,6 +12,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from bot.errors import JobStoreError
+from bot.grounding.verifier import Verification
 from bot.maintenance import Maintenance
 from bot.records import Abstention, Outcome
 from bot.store import JobState, JobStore
@@ -38,6 +39,12 @@ class Metrics:
         self._degraded = Counter(
             "manuel_degraded_outcomes",
             "Outcomes made without the encoder or the model that should have helped.",
+            registry=self._registry,
+        )
+        self._claims = Counter(
+            "manuel_gate_claims",
+            "Claims of drafts by what the gate said; `rule` is the one that a refused one broke.",
+            ("decision", "rule"),
             registry=self._registry,
         )
         self._answer_seconds = Histogram(
@@ -91,6 +98,12 @@ class Metrics:
             self._outcomes.labels("answer", "").inc()
         if outcome.degraded:
             self._degraded.inc()
+
+    def verified(self, verification: Verification) -> None:
+        """Count what the gate said of the claims of a draft."""
+        self._claims.labels("passed", "").inc(len(verification.claims))
+        for refused in verification.rejected:
+            self._claims.labels("refused", refused.rule.value).inc()
 
     def slack_sent(self, kind: str, *, retried: bool) -> None:
         """Count something Slack sent."""

@@ -42,11 +42,14 @@ class Question:
         text: As asked.
         context: Earlier questions of the same thread, oldest first.
         sources: Names of the sources to look into; None: all of them.
+        standalone: The text made to stand without the thread, where a model did; None: the rule
+            does (see `bot.retrieval.query.standalone_text`).
     """
 
     text: str
     context: tuple[str, ...] = ()
     sources: tuple[str, ...] | None = None
+    standalone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,14 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Translation:
+    """A model's translation of a quote: shown beside it, as the model's, never instead of it."""
+
+    text: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
 class GroundedAnswer:
     """An answer every sentence of which passed the gate."""
 
@@ -172,6 +183,8 @@ class GroundedAnswer:
     degraded: str | None = None
     disagreement: bool = False
     """True when pages give different figures for the same thing: all are among the claims."""
+    translations: Mapping[str, Translation] = field(default_factory=dict)
+    """By quote, for quotes in another language than the question."""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from bot.records import Citation, GroundedAnswer, Outcome, Passage, Question
+from bot.records import Citation, GroundedAnswer, Outcome, Passage, Question, Translation
 from bot.retrieval.search import SearchResult, SearchResults
 
 
@@ -14,13 +14,14 @@ def outcome_to_json(
     """Return the object that `ask --json` prints."""
     answered = isinstance(outcome, GroundedAnswer)
     claims = outcome.claims if isinstance(outcome, GroundedAnswer) else ()
+    translations = outcome.translations if isinstance(outcome, GroundedAnswer) else {}
     return {
         "id": question_id,
         "question": question.text,
         "answer": outcome.text,
         "abstained": not answered,
         "language": outcome.language,
-        "citations": [_citation(claim.citation) for claim in claims],
+        "citations": [_citation(claim.citation, translations) for claim in claims],
         "confidence": round(outcome.confidence, 4),
         "generator": outcome.generator,
         "degraded": outcome.degraded,
@@ -39,9 +40,10 @@ def search_to_json(found: SearchResults) -> dict[str, object]:
     }
 
 
-def _citation(citation: Citation) -> dict[str, object]:
+def _citation(citation: Citation, translations: Mapping[str, Translation]) -> dict[str, object]:
     chunk = citation.passage.chunk
-    return {
+    translation = translations.get(citation.quote)
+    cited: dict[str, object] = {
         "chunk_id": chunk.chunk_id,
         "page": chunk.page,
         "source": chunk.source,
@@ -50,6 +52,9 @@ def _citation(citation: Citation) -> dict[str, object]:
         "url": chunk.url,
         "quote": citation.quote,
     }
+    if translation is not None:
+        cited["translation"] = {"text": translation.text, "model": translation.model}
+    return cited
 
 
 def _passages(passages: Sequence[Passage]) -> list[dict[str, object]]:

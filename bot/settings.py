@@ -27,6 +27,11 @@ class BotSettings(IngestSettings):
         description="Tokens the model may cost in a day of TIMEZONE; past them answers are quoted"
         " until the next day. 0: no limit.",
     )
+    translate_quotes: bool = Field(
+        True,
+        description="Whether ANSWER_MODEL translates quotes in another language than the question,"
+        " beside them and marked as its own: one more request for such an answer.",
+    )
     answer_max_words: int = Field(100, ge=20, le=400, description="Length of an answer, in words.")
     fusion: str = Field(
         "score",

@@ -60,9 +60,8 @@ def scripted_server(*script: Scripted | Callable[[Any], Scripted]) -> Iterator[S
             payload = text.encode()
             try:
                 self.send_response(answer.status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(payload)))
-                for name, value in answer.headers.items():
+                given = {"Content-Type": "application/json", "Content-Length": str(len(payload))}
+                for name, value in (given | answer.headers).items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(payload)

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
 from bot.answering.extractive import Generator
+from bot.answering.rewriting import Rewriter, Rewriting, rewritten
 from bot.answering.streaming import ClaimRelease, OnClaim
 from bot.answering.support import Support, SupportCheck, SupportDecision, hard_rules
+from bot.answering.translating import Translator, with_translations
 from bot.answering.writing import AudibleWriter, Writer
-from bot.errors import AnswerUnavailable
-from bot.grounding.disagreement import with_disagreements
+from bot.errors import AnswerNotGrounded, AnswerUnavailable
+from bot.grounding.disagreement import Disagreements
 from bot.grounding.verifier import RejectedClaim, Verification, verify
 from bot.grounding.wording import Closeness
 from bot.records import (
@@ -71,6 +73,7 @@ class Examination:
         draft: That the outcome was made from, as `verification` and `decision`.
         verification: The claims that may be shown, whether or not the check let them through.
         attempts: Every draft there was, in order of preference; the last one made the outcome.
+        rewriting: What a model made of a follow-up; None when it was not asked.
     """
 
     outcome: Outcome
@@ -79,6 +82,11 @@ class Examination:
     verification: Verification
     decision: SupportDecision
     attempts: tuple[Attempt, ...] = ()
+    rewriting: Rewriting | None = None
+
+
+OnVerification = Callable[[Verification], None]
+"""Gets the gate's verdict on each draft, to count it."""
 
 
 class Answerer:
@@ -95,6 +103,9 @@ class Answerer:
         *,
         fallback: Generator | None = None,
         closeness: Closeness | None = None,
+        rewriter: Rewriter | None = None,
+        translator: Translator | None = None,
+        on_verification: OnVerification | None = None,
         top_k: int = DEFAULT_TOP_K,
         resources: AbstractContextManager[object] | None = None,
     ) -> None:
@@ -106,6 +117,9 @@ class Answerer:
             support: Decides last whether the draft is shown.
             fallback: Takes over when the generator's model is down, and the outcome says so.
             closeness: Compares a sentence with a quote in another language.
+            rewriter: Makes follow-ups stand alone; without one the rule does.
+            translator: Translates quotes in another language than the question.
+            on_verification: Told what the gate said of each draft.
             top_k: Passages retrieved.
             resources: Closed with the answerer.
         """
@@ -114,6 +128,9 @@ class Answerer:
         self._support = support
         self._fallback = fallback
         self._closeness = closeness
+        self._rewriter = rewriter
+        self._translator = translator
+        self._on_verification = on_verification
         self._top_k = top_k
         self._resources = ExitStack()
         if resources is not None:
@@ -150,20 +167,36 @@ class Answerer:
     ) -> Examination:
         """Answer a question and keep everything that led to the outcome (see `answer`)."""
         started = time.perf_counter()
+        question, rewriting = rewritten(question, self._rewriter)
+        understood = time.perf_counter()
         retrieval = self._retriever.search(question, top_k=self._top_k, audiences=audiences)
         retrieved = time.perf_counter()
         attempts = self._attempts(retrieval, on_claim)
+        last = attempts[-1]
+        outcome = self._translated(_outcome(retrieval, attempts, self._closeness), retrieval, last)
         done = time.perf_counter()
         timings_ms = {
             **retrieval.timings_ms,
+            **({"rewrite": 1_000 * (understood - started)} if rewriting is not None else {}),
             "answer": 1_000 * (done - retrieved),
             "total": 1_000 * (done - started),
         }
-        outcome = _outcome(retrieval, attempts, self._closeness, timings_ms=timings_ms)
-        last = attempts[-1]
         return Examination(
-            outcome, retrieval, last.draft, last.verification, last.decision, attempts
+            replace(outcome, timings_ms=timings_ms),
+            retrieval,
+            last.draft,
+            last.verification,
+            last.decision,
+            attempts,
+            rewriting,
         )
+
+    def _translated(self, outcome: Outcome, retrieval: Retrieval, made_by: Attempt) -> Outcome:
+        """Translate quotes, unless the model has just been found to be down."""
+        if self._translator is None or made_by.degraded or not isinstance(outcome, GroundedAnswer):
+            return outcome
+        language = retrieval.query.language
+        return with_translations(outcome, language, self._translator, self._closeness)
 
     def _attempts(self, retrieval: Retrieval, on_claim: OnClaim | None) -> tuple[Attempt, ...]:
         """Draft until something may be shown, or nothing is left to try.
@@ -176,14 +209,16 @@ class Answerer:
         quoted = self._quote(self._fallback, retrieval)
         if not retrieval.passages or quoted.decision.support is Support.NONE:
             return (quoted,)
+        written: list[Attempt] = []
         try:
-            written = self._write(retrieval, on_claim)
+            self._write(retrieval, on_claim, written)
         except AnswerUnavailable as error:
             logger.warning("model unavailable, quoting instead", extra={"reason": str(error)})
-            return (replace(quoted, degraded=MODEL_UNAVAILABLE),)
-        if written[-1].answers or not written[-1].draft.claims:
-            return written
-        return (*written, quoted)
+            written.append(replace(quoted, degraded=MODEL_UNAVAILABLE))
+        except AnswerNotGrounded as error:
+            logger.info("quoting instead of the model", extra={"reason": str(error)})
+            written.append(quoted)
+        return tuple(written)
 
     def _quote(self, generator: Generator, retrieval: Retrieval) -> Attempt:
         query, passages = retrieval.query, retrieval.passages
@@ -193,14 +228,31 @@ class Answerer:
         decision = self._support.decide(query, verification.claims, passages)
         return Attempt(draft, verification, decision, generator.name)
 
-    def _write(self, retrieval: Retrieval, on_claim: OnClaim | None) -> tuple[Attempt, ...]:
-        """Let the model draft, and once more when nothing of its draft may be shown."""
-        first = self._judge(self._drafted(retrieval, on_claim), retrieval)
-        refused = first.verification.rejected
-        if first.answers or not refused or not isinstance(self._generator, Writer):
-            return (first,)
-        # A draft of which anything was let out answers: nothing has been heard yet.
-        return first, self._judge(self._drafted(retrieval, on_claim, refused), retrieval)
+    def _write(
+        self, retrieval: Retrieval, on_claim: OnClaim | None, attempts: list[Attempt]
+    ) -> None:
+        """Let the model draft, and once more when nothing of its draft may be shown.
+
+        Args:
+            retrieval: What it drafts from.
+            on_claim: See `answer`.
+            attempts: Gets each draft; the last one answers, or says that the passages do not.
+
+        Raises:
+            AnswerUnavailable: If the model is down, slow or refuses.
+            AnswerNotGrounded: If it has something to say, and none of it may be shown.
+        """
+        refused: tuple[RejectedClaim, ...] = ()
+        for _ in range(2 if isinstance(self._generator, Writer) else 1):
+            # A draft of which anything was let out answers: before a second one nothing was heard.
+            attempt = self._judge(self._drafted(retrieval, on_claim, refused), retrieval)
+            attempts.append(attempt)
+            refused = attempt.verification.rejected
+            if attempt.answers or not attempt.draft.claims:
+                return
+            if not refused:
+                break
+        raise AnswerNotGrounded(f"nothing that {self._generator.name} wrote may be shown")
 
     def _drafted(
         self,
@@ -227,12 +279,15 @@ class Answerer:
         return Attempt(draft, verification, decision, self._generator.name)
 
     def _verify(self, draft: Draft, retrieval: Retrieval) -> Verification:
-        return verify(
+        verification = verify(
             draft,
             retrieval.passages,
             question=retrieval.query.text,
             closeness=self._closeness,
         )
+        if self._on_verification is not None:
+            self._on_verification(verification)
+        return verification
 
     def close(self) -> None:
         """Let go of the index."""
@@ -254,15 +309,12 @@ def _outcome(
     retrieval: Retrieval,
     attempts: Sequence[Attempt],
     closeness: Closeness | None,
-    *,
-    timings_ms: Mapping[str, float],
 ) -> Outcome:
     last = attempts[-1]
     degraded = retrieval.degraded or last.degraded
     if last.answers:
-        claims, disagreement = with_disagreements(
-            last.verification.claims, retrieval.passages, closeness=closeness
-        )
+        disagreements = Disagreements(retrieval.passages, closeness)
+        claims, disagreement = disagreements.among(last.verification.claims)
         return GroundedAnswer(
             claims=claims,
             language=last.draft.language,
@@ -271,7 +323,6 @@ def _outcome(
             passages=retrieval.passages,
             degraded=degraded,
             disagreement=disagreement,
-            timings_ms=timings_ms,
         )
     return Abstention(
         reason=_abstention_reason(retrieval, last.draft, last.verification),
@@ -282,7 +333,6 @@ def _outcome(
         passages=retrieval.passages,
         explanation=tuple(reason for attempt in attempts for reason in _reasons(attempt)),
         degraded=degraded,
-        timings_ms=timings_ms,
     )
 
 

@@ -7,9 +7,10 @@ that could tell another story.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from bot.answering.answerer import Attempt, Examination
+from bot.answering.rewriting import Rewriting
 from bot.answering.support import Support
 from bot.records import Outcome, Passage, Question
 from bot.retrieval.query import WeightedWord
@@ -99,6 +100,7 @@ class Explanation:
         words: Those looked for, in order.
         passages: Best first.
         attempts: Drafts in the order they were made; the last one made the outcome.
+        rewriting: What a model made of a follow-up; None when it was not asked.
     """
 
     question: Question
@@ -108,6 +110,7 @@ class Explanation:
     passages: tuple[ExplainedPassage, ...]
     attempts: tuple[ExplainedAttempt, ...]
     outcome: Outcome
+    rewriting: Rewriting | None = None
 
 
 def explain(
@@ -149,7 +152,14 @@ def explain(
     )
     attempts = tuple(_attempt(attempt) for attempt in examination.attempts)
     return Explanation(
-        query.question, query.text, query.language, words, passages, attempts, examination.outcome
+        query.question,
+        query.text,
+        query.language,
+        words,
+        passages,
+        attempts,
+        examination.outcome,
+        examination.rewriting,
     )
 
 
@@ -195,6 +205,7 @@ def explanation_to_json(explanation: Explanation) -> dict[str, object]:
     return {
         "text": explanation.text,
         "language": explanation.language,
+        "rewriting": asdict(explanation.rewriting) if explanation.rewriting else None,
         "words": [
             {
                 "word": word.surface,

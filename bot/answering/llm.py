@@ -7,8 +7,9 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
+from urllib.parse import parse_qsl, urlsplit
 
 import openai
 from openai.types import CompletionUsage
@@ -16,6 +17,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletio
 from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
 from bot.answering.breaker import CircuitBreaker, Incidents
+from bot.answering.chat import Completion
 from bot.answering.dialect import Dialect
 from bot.answering.packing import CHARS_PER_TOKEN, PackingLimits, pack_context
 from bot.answering.prompt import REPLY_SCHEMA, build_messages, correction, objections
@@ -36,12 +38,12 @@ MODEL_CONFIDENCE = 0.8
 _TRUNCATED = "it was cut off before its end; be brief, with at most two claims"
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What an endpoint wrote; `truncated` when it ran into the limit of tokens."""
-
-    text: str
-    truncated: bool
+_RETRIED = frozenset((408, 409, 429))
+"""Refusals that say to try again, besides 5xx."""
+_FIRST_PAUSE_S = 0.5
+"""Before the first further attempt; each next one doubles it. Source: the openai package."""
+_LEAST_S = 0.001
+"""Of a time-out: none at all would mean no limit."""
 
 
 _LASTING = (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError)
@@ -66,12 +68,15 @@ class ChatEndpoint:
         """Wire an endpoint.
 
         Args:
-            client: Holds the address, the key, the time-out and the retries on 408/409/429/5xx.
+            client: Holds the address, the key, the time a reply has and the further attempts on
+                408/409/429/5xx. Unlike there, the time is for all attempts together.
             model: Name the endpoint knows.
             breaker: Keeps questions from waiting for an endpoint that is down.
             meter: Counts tokens, and may refuse to spend more.
         """
-        self._client = client
+        self._client = client.with_options(max_retries=0)
+        self._retries = client.max_retries
+        self._timeout_s = _seconds(client.timeout)
         self.model = model
         self._breaker = breaker or CircuitBreaker()
         self._meter = meter or RunMeter()
@@ -85,24 +90,19 @@ class ChatEndpoint:
         max_tokens: int,
         schema: dict[str, object] | None = None,
         on_text: Callable[[str], None] | None = None,
+        timeout_s: float | None = None,
     ) -> Completion:
-        """Ask for one reply.
-
-        Args:
-            messages: In the form of the chat completions API.
-            max_tokens: Of the reply, thinking included.
-            schema: JSON schema the reply should follow, where the endpoint can hold it to one.
-            on_text: Gets the reply in pieces as it is written, where the endpoint sends it so.
-
-        Raises:
-            AnswerUnavailable: If there is no reply, naming what an operator should look at.
-        """
+        """Ask for one reply; see `Chat.complete`."""
         refusal = self._meter.refusal() or self._breaker.refusal()
         if refusal is not None:
             raise AnswerUnavailable(refusal)
         try:
             completion = self._create(
-                messages, max_tokens=max_tokens, schema=schema, on_text=on_text
+                messages,
+                max_tokens=max_tokens,
+                schema=schema,
+                on_text=on_text,
+                deadline=_Deadline(self._timeout_s if timeout_s is None else timeout_s),
             )
         except openai.OpenAIError as error:
             reason = _words(self.model, error)
@@ -132,46 +132,64 @@ class ChatEndpoint:
         max_tokens: int,
         schema: dict[str, object] | None,
         on_text: Callable[[str], None] | None,
+        deadline: _Deadline,
     ) -> ChatCompletion:
         """Ask in the plainest words that the endpoint has wanted so far, and learn."""
         in_pieces = on_text is not None
         while True:
             dialect = self._dialect
             options = dialect.options(max_tokens=max_tokens, schema=schema, in_pieces=in_pieces)
-            started = time.monotonic()
             try:
-                reply = self._client.chat.completions.create(
-                    model=self.model, messages=cast(Any, messages), **options
-                )
+                reply = self._request(messages, options, deadline)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if not self._learn(dialect, error, in_pieces=in_pieces):
                     raise
                 continue
             if on_text is None or not isinstance(reply, openai.Stream):
-                return cast(ChatCompletion, reply)
+                if not isinstance(reply, ChatCompletion):  # the client hands other text through
+                    raise ValueError("the reply is no JSON object")
+                return reply
             with reply:
                 if "text/event-stream" in reply.response.headers.get("content-type", ""):
-                    return self._listen(reply, on_text, started)
+                    return self._listen(reply, on_text, deadline)
             self._speak(dialect, replace(dialect, stream=False))  # it answers in one piece
+
+    def _request(
+        self, messages: Sequence[dict[str, str]], options: Mapping[str, Any], deadline: _Deadline
+    ) -> ChatCompletion | openai.Stream[ChatCompletionChunk]:
+        """Ask, and ask again while a failure may pass and there is time."""
+        further, pause_s = self._retries, _FIRST_PAUSE_S
+        while True:
+            try:
+                reply: ChatCompletion | openai.Stream[ChatCompletionChunk]
+                reply = self._client.chat.completions.create(
+                    model=self.model,
+                    messages=cast(Any, messages),
+                    timeout=max(_LEAST_S, deadline.left_s()),
+                    **options,
+                )
+                return reply
+            except (openai.APIConnectionError, openai.APIStatusError) as error:
+                asked_s = _asked_pause_s(error)
+                wait_s = pause_s if asked_s is None else asked_s
+                if not further or not _may_pass(error) or wait_s >= deadline.left_s():
+                    raise
+                further, pause_s = further - 1, 2 * pause_s
+                time.sleep(wait_s)
 
     def _listen(
         self,
         stream: openai.Stream[ChatCompletionChunk],
         on_text: Callable[[str], None],
-        started: float,
+        deadline: _Deadline,
     ) -> ChatCompletion:
         """Hear a reply to its end, and return it in one piece."""
         heard = _Heard()
         for piece in heard.pieces(stream):
             on_text(piece)
-            self._check_time(stream, started)
+            if deadline.left_s() <= 0:  # the client's own time-out is for each piece
+                raise openai.APITimeoutError(request=stream.response.request)
         return heard.completion()
-
-    def _check_time(self, stream: openai.Stream[ChatCompletionChunk], started: float) -> None:
-        """Hold a reply in pieces to the time that one in one piece has."""
-        limit_s = self._client.timeout
-        if isinstance(limit_s, (int, float)) and time.monotonic() - started > limit_s:
-            raise openai.APITimeoutError(request=stream.response.request)
 
     def _learn(self, refused: Dialect, error: openai.APIStatusError, *, in_pieces: bool) -> bool:
         """Speak more plainly from now on; False when there is nothing less to ask for."""
@@ -187,6 +205,16 @@ class ChatEndpoint:
             self._dialect = plainer
         logger.info("the endpoint refused a parameter", extra={"now": repr(plainer)})
         return True
+
+
+class _Deadline:
+    """When a reply must be there, attempts and pauses together."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._at = time.monotonic() + limit_s
+
+    def left_s(self) -> float:
+        return self._at - time.monotonic()
 
 
 class _AloudReader:
@@ -291,6 +319,11 @@ class ModelGenerator:
         """Return the model's name."""
         return self._endpoint.model
 
+    @property
+    def endpoint(self) -> ChatEndpoint:
+        """Return what it asks: other requests to the model share its breaker and its budget."""
+        return self._endpoint
+
     def draft(self, query: Query, passages: Sequence[Passage]) -> Draft:
         """Ask the model for claims; see `Generator.draft`."""
         return self._draft(query, passages, ())
@@ -360,19 +393,17 @@ def open_model_generator(
     *,
     meter: TokenMeter | None = None,
     incidents: Incidents | None = None,
-) -> ModelGenerator | None:
-    """Wire the model of the settings; None when ANSWER_MODEL is empty.
+) -> ModelGenerator:
+    """Wire the model of the settings.
 
     Args:
-        settings: Of everything.
+        settings: Of everything, with ANSWER_MODEL.
         meter: Counts what the model costs.
         incidents: Told when the model goes down, and when it is back.
 
     Raises:
         ConfigurationError: If there is a model, but neither a key nor an address to ask it at.
     """
-    if not settings.answer_model:
-        return None
     return ModelGenerator(
         _client(settings),
         settings.answer_model,
@@ -402,12 +433,43 @@ def _client(settings: BotSettings) -> openai.OpenAI:
         raise ConfigurationError(
             "ANSWER_MODEL is set, but neither OPENAI_API_KEY nor OPENAI_BASE_URL"
         )
+    secret = key.get_secret_value() if key else "none"
+    url = urlsplit(settings.openai_base_url or "")
+    query = dict(parse_qsl(url.query))  # Azure's ?api-version=…, which goes with every request
     return openai.OpenAI(
-        api_key=key.get_secret_value() if key else "none",
-        base_url=settings.openai_base_url,
+        api_key=secret,
+        base_url=url._replace(query="").geturl() or None,
+        default_query=query or None,
+        # Azure knows a key by this name where the version of its interface is told.
+        default_headers={"api-key": secret} if "api-version" in query else None,
         timeout=settings.answer_timeout_s,
         max_retries=2,
     )
+
+
+def _seconds(timeout: object) -> float:
+    """Return the seconds of a client's time-out, which may also be one for each step."""
+    if isinstance(timeout, (int, float)):
+        return float(timeout)
+    read_s = getattr(timeout, "read", None)
+    return float("inf") if read_s is None else float(read_s)
+
+
+def _may_pass(error: openai.OpenAIError) -> bool:
+    """Tell whether the same request may work in a moment; a time-out has used up the time."""
+    if isinstance(error, openai.APIStatusError):
+        return error.status_code in _RETRIED or error.status_code >= 500
+    return not isinstance(error, openai.APITimeoutError)
+
+
+def _asked_pause_s(error: openai.OpenAIError) -> float | None:
+    """Return the seconds an endpoint asks to wait, None where it does not say."""
+    if not isinstance(error, openai.APIStatusError):
+        return None
+    try:
+        return float(error.response.headers.get("retry-after", ""))
+    except ValueError:
+        return None
 
 
 def _draft_claim(claim: ReplyClaim, chunk_ids: Mapping[str, str]) -> DraftClaim:

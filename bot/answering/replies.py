@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+FieldT = TypeVar("FieldT")
 
 MAX_CLAIMS = 20
 """More claims than this are not an answer; the rest is not looked at."""
@@ -80,6 +82,25 @@ def parse_reply(text: str | None) -> Reply:
         raise UnusableReply("its claims lack sentence, passage_id or quote")
     language = reply.get("language")
     return Reply(claims, language if isinstance(language, str) else None)
+
+
+def parse_field(text: str | None, name: str, kind: type[FieldT]) -> FieldT:
+    """Find one field in a model's reply, as leniently as `parse_reply` finds claims.
+
+    Args:
+        text: Of the reply.
+        name: Of the field.
+        kind: Its type; an object whose field has another one does not count.
+
+    Raises:
+        UnusableReply: If there is no object with such a field.
+    """
+    plain = _THINKING.sub(" ", text or "")
+    values = [found.get(name) for found in _objects(plain)]
+    fitting = [value for value in values if isinstance(value, kind)]
+    if not fitting:
+        raise UnusableReply(f"it had no JSON object with `{name}`")
+    return fitting[-1]
 
 
 class ClaimReader:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bot.answering.support import hard_rules
-from bot.grounding.disagreement import with_disagreements
+from bot.grounding.disagreement import Disagreements
 from bot.grounding.verifier import verify
 from bot.grounding.wording import Closeness
 from bot.records import Claim, Draft, DraftClaim, Passage, collapse
@@ -40,6 +40,7 @@ class ClaimRelease:
         self._passages = passages
         self._closeness = closeness
         self._on_claim = on_claim
+        self._disagreements = Disagreements(passages, closeness)
         self._claims: list[Claim] = []
         self._said: set[str] = set()
         self._let_out = 0
@@ -64,7 +65,7 @@ class ClaimRelease:
         # Pages that disagree are shown side by side, and an outdated one may give way: which, only
         # the whole answer tells.
         claims = tuple(self._claims)
-        shown, disagree = with_disagreements(claims, self._passages, closeness=self._closeness)
+        shown, disagree = self._disagreements.among(claims)
         if disagree or shown != claims or claims[-1].citation.passage.chunk.outdated:
             self._held_back = True
             return

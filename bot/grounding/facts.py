@@ -295,7 +295,7 @@ def read_facts(text: str, *, articles: bool = False) -> Facts:
         quantities,
         tuple(dates),
         {**{kind: frozenset(v) for kind, v in marks.items()}, "month": frozenset(months)},
-        _named_units(rest),
+        _named_units(rest) | {quantity.unit for quantity in quantities if quantity.unit},
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from bot.grounding.characters import foreign_characters, hidden_characters, live_markup
 from bot.grounding.citations import CitationRejected, cite
@@ -40,12 +41,37 @@ MAX_SENTENCE_CHARS = 1_000
 """A longer sentence is no single claim, and would only cost time."""
 
 
+class Rule(StrEnum):
+    """What a claim may fail by, in the order it is looked at."""
+
+    QUANTITY = "quantity"
+    """Too many claims, a repeated one, an empty or overlong sentence."""
+    CITATION = "citation"
+    ORDERS = "orders"
+    CHARACTERS = "characters"
+    FACTS = "facts"
+    LANGUAGE = "language"
+    NAMES = "names"
+    OPPOSITES = "opposites"
+    WORDING = "wording"
+
+
+Objection = tuple[Rule, str]
+"""The rule that a sentence breaks, and how, in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class RejectedClaim:
-    """A claim that did not pass, and why."""
+    """A claim that did not pass, and why.
+
+    Attributes:
+        reason: In words; may hold words of the claim, the page and the question.
+        rule: The first one it broke.
+    """
 
     claim: DraftClaim
     reason: str
+    rule: Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +97,27 @@ def verify(
         draft: Unverified.
         passages: Those retrieved for this question and visible to its audience.
         question: Its words and names need no passage; its numbers do.
-        closeness: Compares a sentence with a quote in another language; without it such a
-            sentence is checked for facts, names and negations alone.
+        closeness: Compares a sentence with a quote in another language; such a sentence is refused
+            where nothing can.
     """
     by_id = {passage.chunk.chunk_id: passage for passage in passages}
     claims: list[Claim] = []
     rejected: list[RejectedClaim] = []
     said: set[str] = set()
     for position, claim in enumerate(draft.claims):
-        reason = "one claim too many" if position >= MAX_CLAIMS else None
-        if reason is None and collapse(claim.sentence) in said:
-            reason = "says the same as an earlier claim"
-        if reason is None:
+        verdict: Claim | Objection
+        if position >= MAX_CLAIMS:
+            verdict = (Rule.QUANTITY, "one claim too many")
+        elif collapse(claim.sentence) in said:
+            verdict = (Rule.QUANTITY, "says the same as an earlier claim")
+        else:
             verdict = _check(claim, by_id, question, closeness)
-            if isinstance(verdict, Claim):
-                claims.append(verdict)
-                said.add(collapse(claim.sentence))
-                continue
-            reason = verdict
-        rejected.append(RejectedClaim(claim, reason))
+        if isinstance(verdict, Claim):
+            claims.append(verdict)
+            said.add(collapse(claim.sentence))
+        else:
+            rule, reason = verdict
+            rejected.append(RejectedClaim(claim, reason, rule))
     return Verification(tuple(claims), tuple(rejected))
 
 
@@ -98,22 +126,22 @@ def _check(
     passages: dict[str, Passage],
     question: str,
     closeness: Closeness | None,
-) -> Claim | str:
+) -> Claim | Objection:
     """Return the claim with its citation, or why it may not be shown."""
     if not claim.sentence.strip():
-        return "an empty sentence"
+        return Rule.QUANTITY, "an empty sentence"
     try:
         citation = cite(claim, passages)
     except CitationRejected as verdict:
-        return str(verdict)
+        return Rule.CITATION, str(verdict)
     scope = scope_of(citation)
     question = "" if addresses_the_assistant(question) else question
     if addresses_the_assistant(f"{scope.before}\n{scope.said}"):
-        return "the quote stands in text that gives orders to the assistant"
+        return Rule.ORDERS, "the quote stands in text that gives orders to the assistant"
     if not is_verbatim(claim.sentence, citation):
-        reason = next(_objections(claim.sentence, citation, scope, question, closeness), None)
-        if reason is not None:
-            return reason
+        objection = next(_objections(claim.sentence, citation, scope, question, closeness), None)
+        if objection is not None:
+            return objection
     return Claim(claim.sentence, citation)
 
 
@@ -129,28 +157,29 @@ def _objections(
     scope: Scope,
     question: str,
     closeness: Closeness | None,
-) -> Iterator[str]:
+) -> Iterator[Objection]:
     """Yield why a sentence is not what its quote says, the cheapest checks first."""
     if len(sentence) > MAX_SENTENCE_CHARS:
-        yield "too long for one sentence"
+        yield Rule.QUANTITY, "too long for one sentence"
         return
     if scope.places > MAX_PLACES:
-        yield "the quote stands in too many places to say which one is meant"
+        yield Rule.CITATION, "the quote stands in too many places to say which one is meant"
     yield from _character_objections(sentence, f"{scope.known}\n{question}")
     if addresses_the_assistant(sentence):
-        yield "gives orders to the assistant"
+        yield Rule.ORDERS, "gives orders to the assistant"
     head = "" if addresses_the_assistant(scope.head) else scope.head
-    yield from unsupported_facts(sentence, said=scope.said, head=head, passage=scope.passage)
+    unsupported = unsupported_facts(sentence, said=scope.said, head=head, passage=scope.passage)
+    yield from ((Rule.FACTS, reason) for reason in unsupported)
     yield from _wording_objections(sentence, citation, scope, head, question, closeness)
 
 
-def _character_objections(sentence: str, known: str) -> Iterator[str]:
+def _character_objections(sentence: str, known: str) -> Iterator[Objection]:
     if found := hidden_characters(sentence):
-        yield f"has invisible characters: {', '.join(found)}"
+        yield Rule.CHARACTERS, f"has invisible characters: {', '.join(found)}"
     if found := foreign_characters(sentence, known):
-        yield f"has characters that the passage does not have: {', '.join(found)}"
+        yield Rule.CHARACTERS, f"has characters that the passage does not have: {', '.join(found)}"
     if found := live_markup(sentence, known):
-        yield f"has markup: {', '.join(found)}"
+        yield Rule.CHARACTERS, f"has markup: {', '.join(found)}"
 
 
 def _wording_objections(
@@ -160,28 +189,40 @@ def _wording_objections(
     head: str,
     question: str,
     closeness: Closeness | None,
-) -> Iterator[str]:
+) -> Iterator[Objection]:
     theirs = citation.passage.chunk.language
     mine = sentence_language(sentence, theirs)
     asked = question_language(question)
     if asked in LANGUAGES and mine in LANGUAGES and mine != asked:
-        yield f"is written in {mine}, and the question in {asked}"
+        yield Rule.LANGUAGE, f"is written in {mine}, and the question in {asked}"
     same = mine == theirs or theirs not in LANGUAGES
     everything = Words.of(f"{head}\n{scope.passage}\n{question}", theirs)
     if names := unknown_names(sentence, everything, same_language=same):
-        yield f"names what the passage does not: {', '.join(names)}"
-    yield from contradictions(sentence, scope.said, stems=content_stems if same else None)
+        yield Rule.NAMES, f"names what the passage does not: {', '.join(names)}"
+    turned = contradictions(sentence, scope.said, stems=content_stems if same else None)
+    yield from ((Rule.OPPOSITES, reason) for reason in turned)
     if same:
-        alone = coverage(sentence, Words.of(scope.said, theirs))
-        share = coverage(sentence, Words.of(f"{head}\n{scope.said}\n{question}", theirs))
-        if alone is None or share is None:
-            # "Oui, 4 jours." has no word to cover: its facts, checked before, must carry it.
-            facts = read_facts(sentence)
-            if not (facts.quantities or facts.dates or any(facts.marks.values())):
-                yield "says nothing that can be checked"
-        elif alone < MIN_QUOTED or share < MIN_COVERAGE:
-            yield f"the quote has {alone:.0%} of its words, with headings and question {share:.0%}"
-    elif closeness is not None:
-        cosine = closeness(sentence, scope.said)
-        if cosine is not None and cosine < MIN_CLOSENESS:
-            yield f"is not close enough to the quote: {cosine:.2f}"
+        yield from _coverage_objections(sentence, scope, head, question, theirs)
+        return
+    cosine = closeness(sentence, scope.said) if closeness is not None else None
+    if cosine is None:
+        yield Rule.WORDING, "cannot be compared with a quote in another language"
+    elif cosine < MIN_CLOSENESS:
+        yield Rule.WORDING, f"is not close enough to the quote: {cosine:.2f}"
+
+
+def _coverage_objections(
+    sentence: str, scope: Scope, head: str, question: str, language: str
+) -> Iterator[Objection]:
+    alone = coverage(sentence, Words.of(scope.said, language))
+    share = coverage(sentence, Words.of(f"{head}\n{scope.said}\n{question}", language))
+    if alone is None or share is None:
+        # "Oui, 4 jours." has no word to cover: its facts, checked before, must carry it.
+        facts = read_facts(sentence)
+        if not (facts.quantities or facts.dates or any(facts.marks.values())):
+            yield Rule.WORDING, "says nothing that can be checked"
+    elif alone < MIN_QUOTED or share < MIN_COVERAGE:
+        yield (
+            Rule.WORDING,
+            f"the quote has {alone:.0%} of its words, with headings and question {share:.0%}",
+        )

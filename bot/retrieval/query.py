@@ -152,6 +152,8 @@ def unknown_idf(chunks: int) -> float:
 
 def standalone_text(question: Question) -> str:
     """Make the question readable without its thread: carry over what a follow-up leaves out."""
+    if question.standalone is not None:
+        return clean_text(question.standalone)
     text = clean_text(question.text)
     if not question.context:
         return text

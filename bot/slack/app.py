@@ -64,7 +64,9 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
         await asyncio.to_thread(migrate, engine)
 
         def open_handbook() -> Handbook:
-            room = open_engine_room(settings, incidents=app.model_alerts)
+            room = open_engine_room(
+                settings, incidents=app.model_alerts, on_verification=metrics.verified
+            )
             room.warm_up()
             return room
 
@@ -201,6 +203,7 @@ class SlackApp:
             # Still receiving: what is asked meanwhile is stored, and answered after the restart.
             log.info("stopping: letting jobs under way end")
             await self._parts.workers.stop(limit_s=stop_limit_s)
+            await self._parts.closing.stop()
             await self._receiver.stop()
             self._parts.workers.close()
             self._connection.workspaces.close()
@@ -210,6 +213,7 @@ class SlackApp:
 
     async def _start(self) -> None:
         await self._connection.workspaces.open()
+        await self._parts.pauses.load()
         bolt = build_bolt(
             self._parts.client,
             self._connection.enter,
@@ -222,6 +226,7 @@ class SlackApp:
             self._connection.uninstalling.register(bolt)
         self.model_alerts.start()
         self._parts.workers.start()
+        self._parts.closing.start()
         await self._receiver.start(bolt)
         log.info("connected")
 

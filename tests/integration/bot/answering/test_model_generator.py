@@ -15,7 +15,7 @@ from bot.answering.breaker import CircuitBreaker
 from bot.answering.llm import ModelGenerator, check_endpoint
 from bot.answering.usage import RunMeter
 from bot.errors import AnswerUnavailable
-from bot.grounding.verifier import RejectedClaim, verify
+from bot.grounding.verifier import RejectedClaim, Rule, verify
 from bot.records import DraftClaim, Passage, Question
 from bot.retrieval.query import Query
 from bot.settings import BotSettings
@@ -179,7 +179,8 @@ def test_a_filtered_reply_is_an_outage():
 def test_a_second_draft_is_told_why_the_first_was_refused():
     claim = DraftClaim("Trois jours.", "c1", "deux jours")
     with scripted_server(Scripted(body=completion(reply()))) as server:
-        generator(server).redraft(QUERY, [PASSAGE], [RejectedClaim(claim, "3 is not there")])
+        refused = RejectedClaim(claim, "3 is not there", Rule.FACTS)
+        generator(server).redraft(QUERY, [PASSAGE], [refused])
         told = server.requests[0]["body"]["messages"][-1]["content"]
     assert "Trois jours." in told
     assert "3 is not there" in told
@@ -223,12 +224,16 @@ def test_claims_sent_as_a_tool_call_are_read():
         (Scripted(500, {"error": {"message": "oops"}}), "HTTP 500"),
         (Scripted(429, {"error": {"message": "quota"}}, headers={"Retry-After": "0.01"}), "quota"),
         (Scripted(200, "<html>not json</html>"), "OPENAI_BASE_URL"),
+        (
+            Scripted(200, "<html>not json</html>", headers={"Content-Type": "text/html"}),
+            "OPENAI_BASE_URL",
+        ),
         (Scripted(200, {"id": "1", "object": "chat.completion", "choices": []}), "no usable reply"),
         (Scripted(body=completion("")), "no usable reply"),
         (Scripted(body=completion(None, refusal="I cannot")), "refused"),
         (Scripted(delay_s=0.6, body={}), "in time"),
     ],
-    ids=["401", "404", "500", "429", "html", "no choice", "empty", "refusal", "slow"],
+    ids=["401", "404", "500", "429", "html", "html by name", "no choice", "empty", "refusal", "slow"],
 )
 def test_an_outage_says_what_to_look_at_and_no_secret(answer, words, caplog):
     caplog.set_level(logging.INFO)

@@ -214,7 +214,7 @@ def test_a_model_that_fails_half_way_gives_way_to_quotes(
 
     with scripted_server(play) as server:
         wired = answerer(server)
-        wired._generator._endpoint._client.timeout = 0.5  # type: ignore[attr-defined]
+        wired._generator._endpoint._timeout_s = 0.5  # type: ignore[attr-defined]
         claims: list[Claim] = []
         outcome = wired.answer(Question(QUESTION), on_claim=claims.append)
     assert [claim.sentence for claim in claims] == [FIRST[0]]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.answering.replies import MAX_CLAIMS, ClaimReader, ReplyClaim, UnusableReply, parse_reply
 from bot.answering.streaming import ClaimRelease
 from bot.answering.support import hard_rules
-from bot.grounding.disagreement import with_disagreements
+from bot.grounding.disagreement import Disagreements
 from bot.grounding.verifier import verify
 from bot.records import Claim, Draft, DraftClaim, Passage, Question
 from bot.retrieval.query import Query
@@ -161,7 +161,7 @@ def test_whatever_is_let_out_is_in_the_answer(claims: list[DraftClaim], question
     passages = [*PASSAGES, *(Passage(c, rank=9, score=0.1) for c in (TRAVEL, NEWER))]
     out = [sentence for step in let_out(question, claims, passages) for sentence in step]
     verified = verify(Draft(tuple(claims), "fr", 1.0), passages, question=question).claims
-    shown, _ = with_disagreements(verified, passages)
+    shown, _ = Disagreements(passages).among(verified)
     assert out == [claim.sentence for claim in verified][: len(out)]
     assert set(out) <= {claim.sentence for claim in shown}
     if out:

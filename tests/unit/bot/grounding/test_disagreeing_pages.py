@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.grounding.disagreement import with_disagreements
+from bot.grounding.disagreement import Disagreements
 from bot.records import Citation, Claim, Passage
 from ingest import Unit, UnitKind
 from tests.fakes import stored_chunk
@@ -36,7 +36,7 @@ def claim(of: Passage) -> Claim:
 
 
 def shown(claims, passages):
-    kept, disagree = with_disagreements(claims, passages)
+    kept, disagree = Disagreements(passages).among(claims)
     return [c.citation.passage.chunk.page for c in kept], disagree
 
 
@@ -88,9 +88,9 @@ def test_an_outdated_page_is_left_out_where_a_current_one_says_otherwise():
 
 def test_sentences_of_another_meaning_do_not_disagree():
     first, second = passage("a", TWO), passage("b", THREE)
-    kept, disagree = with_disagreements([claim(first)], [first, second], closeness=lambda *_: 0.9)
+    kept, disagree = Disagreements([first, second], lambda *_: 0.9).among([claim(first)])
     assert (len(kept), disagree) == (1, False)
-    kept, disagree = with_disagreements([claim(first)], [first, second], closeness=lambda *_: 0.95)
+    kept, disagree = Disagreements([first, second], lambda *_: 0.95).among([claim(first)])
     assert (len(kept), disagree) == (2, True)
 
 

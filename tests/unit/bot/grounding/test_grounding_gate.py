@@ -171,7 +171,7 @@ def test_a_translation_is_compared_by_the_encoder_and_on_its_facts():
         return len(verify(draft, PASSAGES, closeness=lambda one, other: cosine).claims)
 
     assert verdict("A wedding gives the right to four days of leave.", 0.95) == 1
-    assert verdict("A wedding gives the right to four days of leave.", None) == 1
+    assert verdict("A wedding gives the right to four days of leave.", None) == 0
     assert verdict("A wedding gives the right to four days of leave.", 0.5) == 0
     assert verdict("A wedding gives the right to five days of leave.", 0.95) == 0
     assert verdict("A wedding does not give the right to four days of leave.", 0.95) == 0
