@@ -45,13 +45,7 @@ class Confluence:
 
     def on(self, site: Site) -> None:
         """Answer every request to a site."""
-
-        class Everything(dict[str, object]):
-            def get(self, path: str, default: object = None) -> object:
-                return confluence.answer
-
-        confluence = self
-        site.answers = Everything()  # type: ignore[assignment]
+        site.answer_with(lambda request: self.answer(request))
 
     def answer(self, request: BaseHTTPRequestHandler) -> Answer:
         if self.authorization not in (None, request.headers.get("Authorization")):

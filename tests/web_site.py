@@ -40,6 +40,15 @@ class Site:
         )
         self.put(path, html.encode(), "text/html; charset=utf-8")
 
+    def answer_with(self, answer: Callable[[BaseHTTPRequestHandler], Answer]) -> None:
+        """Have every path answered by one function; what was posted is the handler's `body`."""
+
+        class Everything(dict[str, object]):
+            def get(self, path: str, default: object = None) -> object:
+                return answer
+
+        self.answers = Everything()  # type: ignore[assignment]
+
     def put(self, path: str, body: bytes, media_type: str, **headers: str) -> None:
         tag = f'"{hashlib.sha256(body).hexdigest()[:12]}"'
         self.answers[path] = Answer(
@@ -79,6 +88,10 @@ def serving(site: Site, context: ssl.SSLContext | None = None) -> Iterator[Site]
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.do_GET()
 
         def do_GET(self) -> None:
             found = site.answers.get(self.path, Answer(b"nothing", 404))

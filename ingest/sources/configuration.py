@@ -325,12 +325,41 @@ class ConfluenceTable(SourceTable):
         return self.site
 
 
+class NotionTable(SourceTable):
+    """Pages of Notion page trees and databases, named by the titles on the way to them.
+
+    Attributes:
+        roots: Links or ids of the pages and databases at the top.
+        token_env: Environment variable with the secret of an integration they are shared with.
+        audience: Who may read the pages: Notion does not tell, so none is nobody here.
+        api: Address of the interface.
+        private_network: Whether that may have a private address.
+        requests_per_second: Never more than these; Notion allows three.
+    """
+
+    type: Literal["notion"]
+    roots: Annotated[Names, Field(min_length=1)]
+    token_env: Variable
+    audience: Names = ()
+    api: WebAddress = "https://api.notion.com"
+    private_network: bool = False
+    requests_per_second: Annotated[float, Field(gt=0)] = 3.0
+
+    __hash__ = SourceTable.__hash__
+
+    @property
+    def place(self) -> str:
+        """Return the first root."""
+        return self.roots[0]
+
+
 KINDS: Mapping[str, type[SourceTable]] = {
     "folder": FolderTable,
     "git": GitTable,
     "website": WebsiteTable,
     "mediawiki": MediaWikiTable,
     "confluence": ConfluenceTable,
+    "notion": NotionTable,
 }
 
 
@@ -346,7 +375,8 @@ AnySourceTable = Annotated[
     | Annotated[GitTable, Tag("git")]
     | Annotated[WebsiteTable, Tag("website")]
     | Annotated[MediaWikiTable, Tag("mediawiki")]
-    | Annotated[ConfluenceTable, Tag("confluence")],
+    | Annotated[ConfluenceTable, Tag("confluence")]
+    | Annotated[NotionTable, Tag("notion")],
     Discriminator(_kind),
 ]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 from pydantic import SecretStr
 
 from ingest.errors import ConfigurationError
+from ingest.records import Audiences
 from ingest.secrets import read_secret
 from ingest.settings import IngestSettings
 from ingest.sources.base import Source
@@ -15,6 +17,7 @@ from ingest.sources.configuration import (
     FolderTable,
     GitTable,
     MediaWikiTable,
+    NotionTable,
     SourceTable,
     WebsiteTable,
 )
@@ -43,10 +46,7 @@ def _open(table: SourceTable, settings: IngestSettings) -> Source:
                 table.name,
                 table.path,
                 url_template=table.url,
-                include=table.include,
-                exclude=table.exclude,
-                max_page_bytes=settings.max_page_bytes,
-                audiences=frozenset(table.audience),
+                **_page_options(table, settings),
             )
         case GitTable():
             return _open_git(table, settings)
@@ -56,6 +56,8 @@ def _open(table: SourceTable, settings: IngestSettings) -> Source:
             return _open_mediawiki(table, settings)
         case ConfluenceTable():
             return _open_confluence(table, settings)
+        case NotionTable():
+            return _open_notion(table, settings)
         case _:
             raise ConfigurationError(f"source {table.name!r} is of an unknown type")
 
@@ -80,11 +82,8 @@ def _open_git(table: GitTable, settings: IngestSettings) -> Source:
         folder=table.folder,
         depth=table.depth,
         url_template=table.url,
-        include=table.include,
-        exclude=table.exclude,
-        max_page_bytes=settings.max_page_bytes,
-        audiences=frozenset(table.audience),
         timeout_s=table.timeout_s,
+        **_page_options(table, settings),
     )
 
 
@@ -110,10 +109,7 @@ def _open_website(table: WebsiteTable, settings: IngestSettings) -> Source:
         mode=table.mode,
         keep_query=table.keep_query,
         trust_lastmod=table.trust_lastmod,
-        include=table.include,
-        exclude=table.exclude,
-        max_page_bytes=settings.max_page_bytes,
-        audiences=frozenset(table.audience),
+        **_page_options(table, settings),
     )
 
 
@@ -136,11 +132,8 @@ def _open_mediawiki(table: MediaWikiTable, settings: IngestSettings) -> Source:
         namespaces=table.namespaces,
         categories=table.categories,
         exclude_categories=table.exclude_categories,
-        include=table.include,
-        exclude=table.exclude,
         max_pages=table.max_pages,
-        max_page_bytes=settings.max_page_bytes,
-        audiences=frozenset(table.audience),
+        **_page_options(table, settings),
     )
 
 
@@ -163,11 +156,44 @@ def _open_confluence(table: ConfluenceTable, settings: IngestSettings) -> Source
         group_audiences=table.group_audiences,
         labels=table.labels,
         exclude_labels=table.exclude_labels,
-        include=table.include,
-        exclude=table.exclude,
-        max_page_bytes=settings.max_page_bytes,
-        audiences=frozenset(table.audience),
+        **_page_options(table, settings),
     )
+
+
+def _open_notion(table: NotionTable, settings: IngestSettings) -> Source:
+    from ingest.sources.notion import NotionSource
+    from ingest.sources.web_visitor import SiteAccess
+
+    return NotionSource(
+        table.name,
+        table.roots,
+        token=_secret(table.token_env, table),
+        cache=settings.cache_dir / "notion",
+        api=table.api,
+        access=SiteAccess(
+            private_network=table.private_network,
+            requests_per_second=table.requests_per_second,
+        ),
+        **_page_options(table, settings),
+    )
+
+
+class _PageOptions(TypedDict):
+    """What every connector is told of its pages."""
+
+    include: Sequence[str]
+    exclude: Sequence[str]
+    max_page_bytes: int
+    audiences: Audiences
+
+
+def _page_options(table: SourceTable, settings: IngestSettings) -> _PageOptions:
+    return {
+        "include": table.include,
+        "exclude": table.exclude,
+        "max_page_bytes": settings.max_page_bytes,
+        "audiences": frozenset(table.audience),
+    }
 
 
 def _secret(variable: str, table: SourceTable) -> SecretStr:

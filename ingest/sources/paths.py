@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from string import Formatter
 from typing import Final
@@ -80,6 +80,27 @@ def is_unicode(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def path_part(title: str) -> str:
+    """Return a title as one part of a path: on one line, NFC, its slashes no separators."""
+    return unicodedata.normalize("NFC", " ".join(title.split()).replace("/", "∕"))
+
+
+def distinct_paths(found: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the id of each path; where several ids have one path, each path says its id.
+
+    Args:
+        found: Paths and ids; ids are unique.
+    """
+    ids: dict[str, list[str]] = {}
+    for path, item_id in found:
+        ids.setdefault(path, []).append(item_id)
+    return {
+        path if len(several) == 1 else f"{path} ({item_id})": item_id
+        for path, several in ids.items()
+        for item_id in several
+    }
 
 
 def media_type_of(path: str) -> str:
