@@ -1,7 +1,8 @@
-"""The agent pane: prompts to begin with, "Working…" with a title, and the button that stops it.
+"""What shows that Manuel is at work: in the agent pane and in threads, with the button to stop it.
 
-All of it is decoration: where Slack does not offer it (free plans, older clients), questions are
-answered all the same.
+A thread gets a session, which Slack shows as "Working…". Where it offers no sessions (free plans,
+older clients) we ask it to show a line of our own; where it does not take that either, nothing is
+shown before the answer. All of it is decoration: questions are answered all the same.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -17,10 +19,13 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.errors import JobStoreError
+from bot.slack.ask_human import Post
 from bot.slack.background import BackgroundTasks
 from bot.slack.mrkdwn import shortened
 from bot.slack.people import People
-from bot.store import Job, JobStore
+from bot.slack.rendering import render_notice
+from bot.store import Job, JobStore, NewJob, OwnPost
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +36,10 @@ TRIES = 5
 NOT_OFFERED_S = 600.0
 """How long we do without sessions once Slack has said that there are none."""
 CLOSE_LIMIT_S = 2.0
+STATUSES_A_MINUTE = 20
+"""In the channels of a workspace: agents.sessions.setStatus takes some 50 calls, each question
+makes two, and the pane comes first."""
+_MINUTE_S = 60.0
 _PROCESSING = "processing"
 _ACTIVE = "active"
 # As long as it answers these there is no use in asking for every question.
@@ -43,11 +52,11 @@ _LOST = (aiohttp.ClientError, TimeoutError, OSError)
 
 
 class AgentPane:
-    """Keeps the sessions of the pane, which are threads of direct messages.
+    """Keeps the sessions of questions: in the pane (direct messages), and in other threads.
 
     Args:
         client: With the bot token and without retry handlers.
-        people: Chooses the language of the prompts.
+        people: Chooses the language.
         jobs: Where what is under way in a thread is ended.
         now: A clock in seconds.
     """
@@ -66,11 +75,18 @@ class AgentPane:
         self._now = now
         self._not_before: dict[str, float] = {}
         """By workspace."""
+        self._no_lines_before: dict[str, float] = {}
+        self._statuses: defaultdict[str, deque[float]] = defaultdict(deque)
         self._beginnings: dict[str, asyncio.Task[None]] = {}
         self._tasks = BackgroundTasks()
 
-    def register(self, app: AsyncApp) -> None:
-        """Listen for the pane being opened and for its stop button."""
+    def register(self, app: AsyncApp, *, post: Post) -> None:
+        """Listen for the pane being opened and for the stop button.
+
+        Args:
+            app: Where.
+            post: Posts the word that an answer was stopped.
+        """
 
         async def shows_messages(event: dict[str, Any]) -> bool:
             return event.get("tab") == "messages"
@@ -78,23 +94,22 @@ class AgentPane:
         async def acknowledge() -> None:
             pass
 
+        async def stopped(body: dict[str, Any]) -> None:
+            await self._stopped(body, post)
+
         app.event("app_home_opened", matchers=[shows_messages])(
             ack=acknowledge, lazy=[self._opened]
         )
-        app.event("agent_session_stopped")(self._stopped)
+        app.event("agent_session_stopped")(stopped)
 
     def began(self, job: Job) -> None:
         """Show "Working…", under a title made of the question."""
-        if not _is_in_pane(job) or not self._is_offered(job.team_id):
-            return
-        title = shortened(" ".join((job.question or "").split()), TITLE_LIMIT)
-        began = self._set(_session(job), _PROCESSING, title=title, initiator=job.user_id)
-        self._beginnings[job.job_id] = self._tasks.start(began)
+        if job.thread_ts and (_is_in_pane(job) or self._may_show(job.team_id)):
+            self._beginnings[job.job_id] = self._tasks.start(self._begin(job))
 
     def ended(self, job: Job) -> None:
         """Show that nothing is under way any more."""
-        # A stream makes a session of any thread.
-        if _is_in_pane(job) or job.posted_ts:
+        if job.thread_ts:
             self._tasks.start(self._end(job))
 
     async def close(self) -> None:
@@ -112,21 +127,85 @@ class AgentPane:
         except (SlackApiError, *_LOST) as error:
             log.warning("prompts were not set: %s", type(error).__name__)
 
-    async def _stopped(self, body: dict[str, Any]) -> None:
+    async def _stopped(self, body: dict[str, Any], post: Post) -> None:
         event = body["event"]
         channel_id, thread_ts = event["channel"], event["thread_ts"]
         ended = await asyncio.to_thread(
             self._jobs.stop, team_id=body["team_id"], channel_id=channel_id, thread_ts=thread_ts
         )
         log.info("stopped by a person", extra={"jobs": ended})
+        if ended:
+            words = await self._people.words(event["user"])
+            note = NewJob(
+                event_id=f"stop:{body['event_id']}",
+                team_id=body["team_id"],
+                channel_id=channel_id,
+                message_ts=event["event_ts"],
+                thread_ts=thread_ts,
+                user_id=event["user"],
+                question="",
+            )
+            await post(note, outcome=OwnPost.STOPPED, message=render_notice(words.stopped))
         session = (body["team_id"], channel_id, thread_ts)
         self._tasks.start(self._set(session, _ACTIVE, tries=TRIES))
+
+    async def _begin(self, job: Job) -> None:
+        if not _is_in_pane(job) and not await self._is_recorded(job):
+            return
+        title = shortened(" ".join((job.question or "").split()), TITLE_LIMIT)
+        if self._is_offered(job.team_id):
+            await self._set(_session(job), _PROCESSING, title=title, initiator=job.user_id)
+        if not self._is_offered(job.team_id):
+            await self._show_line(job)
+
+    async def _show_line(self, job: Job) -> None:
+        """Show words of our own instead of a session; Slack clears them when an answer is there."""
+        if self._now() < self._no_lines_before.get(job.team_id, 0.0):
+            return
+        words = await self._people.words(job.user_id, job.question or "")
+        try:
+            await self._client.assistant_threads_setStatus(
+                channel_id=job.channel_id, thread_ts=job.thread_ts, status=words.at_work
+            )
+        except SlackApiError as error:
+            if error.response.status_code == 200:
+                self._no_lines_before[job.team_id] = self._now() + NOT_OFFERED_S
+            log.info("no status is shown: %s", error.response.get("error"))
+        except _LOST as error:
+            log.info("a status was lost: %s", type(error).__name__)
+
+    def _may_show(self, team_id: str) -> bool:
+        """Say whether channels of a workspace may get one more status now, and count it."""
+        now, shown = self._now(), self._statuses[team_id]
+        while shown and shown[0] <= now - _MINUTE_S:
+            shown.popleft()
+        if len(shown) >= STATUSES_A_MINUTE:
+            return False
+        shown.append(now)
+        return True
 
     async def _end(self, job: Job) -> None:
         if (beginning := self._beginnings.pop(job.job_id, None)) is not None:
             await beginning
-        if self._is_offered(job.team_id):
+        # A stream makes a session of any thread, and another process may have begun this one.
+        begun = _is_in_pane(job) or job.posted_ts or await self._has_begun(job)
+        if begun and self._is_offered(job.team_id):
             await self._set(_session(job), _ACTIVE, tries=TRIES)
+
+    async def _is_recorded(self, job: Job) -> bool:
+        """Let whoever ends a question know that something is shown, before it is."""
+        try:
+            return await asyncio.to_thread(self._jobs.shows_status, job.job_id)
+        except JobStoreError as error:
+            log.warning("%s; no status is shown", error)
+            return False
+
+    async def _has_begun(self, job: Job) -> bool:
+        try:
+            return await asyncio.to_thread(self._jobs.has_status, job.job_id)
+        except JobStoreError as error:
+            log.warning("%s; a status may be shown for too long", error)
+            return False
 
     def _is_offered(self, team_id: str) -> bool:
         return self._now() >= self._not_before.get(team_id, 0.0)

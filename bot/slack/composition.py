@@ -29,6 +29,7 @@ from bot.slack.close_pages import ClosePages
 from bot.slack.commands import Commands
 from bot.slack.connection.connect import Connection
 from bot.slack.connection.library_log import library_log
+from bot.slack.connection.pauses import Pauses
 from bot.slack.connection.web_client import SlackClient
 from bot.slack.delivery import SlackDelivery
 from bot.slack.feedback import FeedbackListener
@@ -44,6 +45,7 @@ from bot.slack.readiness import Handbook
 from bot.slack.reception import Reception
 from bot.slack.searching import Searching
 from bot.slack.shortcut import MessageShortcut
+from bot.slack.stream_closing import StreamClosing
 from bot.slack.streaming import Streams
 from bot.slack.wider_answers import WiderAnswers
 from bot.slack.wording import DEFAULT_LANGUAGE, WORDS
@@ -93,6 +95,8 @@ class Parts:
         workers: Work off the queue.
         pane: Shows that a question is being answered.
         wider: Offers private answers, beside the queue.
+        pauses: How long Slack wants to be left alone.
+        closing: Ends the streams of answers that never come.
         model_alerts: Tells the owners about the model.
         listeners: Of everything that people may do in Slack.
     """
@@ -101,6 +105,8 @@ class Parts:
     workers: Workers
     pane: AgentPane
     wider: WiderAnswers
+    pauses: Pauses
+    closing: StreamClosing
     model_alerts: ModelAlerts
     listeners: tuple[Register, ...]
 
@@ -111,6 +117,7 @@ class _Common:
 
     client: SlackClient
     poster: SlackClient
+    pauses: Pauses
     people: People
     readers: Readers
     channels: ChannelPolicy
@@ -141,18 +148,21 @@ def compose(foundation: Foundation) -> Parts:
         common.poster,
     )
     pane = AgentPane(common.poster, common.people, stores.jobs)
-    workers = _workers(given, common, pane, wider)
+    streams = Streams(common.poster, stores.jobs, common.pauses)
+    workers = _workers(given, common, pane, wider, streams)
     return Parts(
         client=common.client,
         workers=workers,
         pane=pane,
         wider=wider,
+        pauses=common.pauses,
+        closing=StreamClosing(streams, stores.streams, given.connection.enter),
         model_alerts=ModelAlerts(
             common.poster, given.rules.owners_channel, WORDS[DEFAULT_LANGUAGE]
         ),
         listeners=(
             *_questions(given, common, workers),
-            pane.register,
+            partial(pane.register, post=workers.post),
             wider.register,
             *_private(given, common, asking),
         ),
@@ -161,8 +171,10 @@ def compose(foundation: Foundation) -> Parts:
 
 def _common(given: Foundation) -> _Common:
     # Two clients: a call that changes nothing may be repeated blindly, a post may not.
+    pauses = Pauses(given.stores.pauses)
     client = SlackClient(
         given.metrics,
+        pauses=pauses,
         base_url=given.api_url,
         logger=library_log(),
         retry_handlers=[
@@ -171,7 +183,11 @@ def _common(given: Foundation) -> _Common:
         ],
     )
     poster = SlackClient(
-        given.metrics, base_url=given.api_url, logger=library_log(), retry_handlers=[]
+        given.metrics,
+        pauses=pauses,
+        base_url=given.api_url,
+        logger=library_log(),
+        retry_handlers=[],
     )
     people = People(
         poster,
@@ -185,6 +201,7 @@ def _common(given: Foundation) -> _Common:
     return _Common(
         client=client,
         poster=poster,
+        pauses=pauses,
         people=people,
         readers=Readers(rules.audiences, people),
         channels=channels,
@@ -199,12 +216,13 @@ def _common(given: Foundation) -> _Common:
     )
 
 
-def _workers(given: Foundation, common: _Common, pane: AgentPane, wider: WiderAnswers) -> Workers:
+def _workers(
+    given: Foundation, common: _Common, pane: AgentPane, wider: WiderAnswers, streams: Streams
+) -> Workers:
     stores = given.stores
-    # What was begun before streams were switched off is finished all the same.
-    streams = Streams(common.poster, stores.jobs)
     return Workers(
         stores.jobs,
+        # What was begun before streams were switched off is finished all the same.
         SlackDelivery(common.poster, common.people.words, common.channels, streams),
         given.handbook.answer,
         enter=given.connection.enter,
@@ -218,6 +236,7 @@ def _workers(given: Foundation, common: _Common, pane: AgentPane, wider: WiderAn
         channels=common.channels,
         readers=common.readers,
         streams=streams if given.rules.stream_answers else None,
+        pauses=common.pauses,
     )
 
 

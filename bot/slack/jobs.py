@@ -28,6 +28,7 @@ from bot.errors import (
 from bot.records import Claim, GroundedAnswer, Outcome, Question
 from bot.slack.audiences import Readers
 from bot.slack.channel_settings import DEFAULTS, ChannelPolicy, spoken_in
+from bot.slack.connection.pauses import Pauses, posting_in
 from bot.slack.delivery import Posted
 from bot.slack.next_steps import HumanRequest
 from bot.slack.people import WordsFor
@@ -143,6 +144,7 @@ class Workers:
         channels: What admins chose for single channels.
         readers: What may be said in which conversation; None: what everybody may read.
         streams: Show answers while they are written; None: they are shown when complete.
+        pauses: Remembers how long Slack wants no posts in which channel.
     """
 
     def __init__(
@@ -162,6 +164,7 @@ class Workers:
         channels: ChannelPolicy | None = None,
         readers: Readers | None = None,
         streams: Streams | None = None,
+        pauses: Pauses | None = None,
     ) -> None:
         self._store = store
         self._questions = questions
@@ -184,7 +187,7 @@ class Workers:
         self._wake = {ANSWER: asyncio.Event(), DELIVER: asyncio.Event()}
         self._stopping = asyncio.Event()
         self._held: dict[str, Stage] = {}
-        self._channel_free_at: dict[str, float] = {}
+        self._pauses = pauses or Pauses(now=store.now)
         self._tasks: list[asyncio.Task[None]] = []
         self._upkeep: list[asyncio.Task[None]] = []
 
@@ -393,19 +396,21 @@ class Workers:
         if job.message is None:
             raise ValueError("an answered job has no message")
         message = Message.from_json(job.message)
-        wait_s = self._channel_free_at.get(job.channel_id, 0.0) - self._store.now()
-        if wait_s > 0:
+        posting = posting_in(job.channel_id)
+        if wait_s := self._pauses.left_s(job.team_id, posting):
             await self._in_database(
                 self._store.hand_back, job.job_id, delay_s=wait_s, counted=False
             )
             return
         try:
             posted = await self._delivery.find(job) if job.uncertain else None
-            if posted is None:
+            # What an answer grew in may hold it without its text; finishing it again does no harm.
+            if posted is None or posted.ts == job.posted_ts:
                 posted = await self._post(job, message)
         except DeliveryDelayed as error:
             # Slack slows down one channel at a time: its other answers wait as well.
-            self._channel_free_at[job.channel_id] = self._store.now() + (error.retry_after_s or 0.0)
+            if error.retry_after_s:
+                await self._pauses.begin(job.team_id, posting, error.retry_after_s)
             await self._retry(job, error, wait_s=error.retry_after_s)
         except DeliveryUncertain as error:
             await self._retry(job, error, uncertain=True)
@@ -446,14 +451,17 @@ class Workers:
     ) -> None:
         log.warning("not delivered yet: %s", error, extra={"job_id": job.job_id})
         delay_s = max(wait_s or 0.0, _backoff_s(job.deliveries))
-        await self._in_database(self._redeliver, job, delay_s=delay_s, uncertain=uncertain)
+        if not await self._in_database(self._redeliver, job, delay_s=delay_s, uncertain=uncertain):
+            self._ended(job)
 
-    def _redeliver(self, job: Job, *, delay_s: float, uncertain: bool | None) -> None:
+    def _redeliver(self, job: Job, *, delay_s: float, uncertain: bool | None) -> bool:
+        """Let a delivery be begun again; False when that is given up."""
         if self._store.now() - job.created_at > GIVE_UP_AFTER_S:
             log.error("could not be delivered for too long", extra={"job_id": job.job_id})
             self._store.failed(job.job_id, reason="undeliverable")
-        else:
-            self._store.hand_back(job.job_id, delay_s=delay_s, uncertain=uncertain)
+            return False
+        self._store.hand_back(job.job_id, delay_s=delay_s, uncertain=uncertain)
+        return True
 
     def _begin_again(self, job: Job, stage: Stage) -> None:
         if stage is DELIVER:

@@ -29,9 +29,9 @@ from bot.errors import (
     SlackDeliveryError,
 )
 from bot.records import Claim
+from bot.slack.connection.pauses import Pauses
 from bot.slack.delivery import BLOCKS_REFUSED, PLACE_CLOSED, Posted, marker, slack_errors
 from bot.slack.feedback_row import variants
-from bot.slack.mrkdwn import escaped_within, unescape
 from bot.slack.rendering import Block, Message, claim_blocks
 from bot.store import ChannelSettings, Job, JobStore
 
@@ -54,6 +54,7 @@ MOST_KEPT = 1_000
 that is forgotten is replaced by its outcome instead of completed."""
 UPDATE_TEXT_LIMIT = 4_000
 """Source: chat.update, `msg_too_long`."""
+START = "chat.startStream"
 _DIRECT = "D"
 _MINUTE_S = 60.0
 
@@ -64,6 +65,7 @@ class Streams:
     Args:
         client: With the bot token and without retry handlers.
         jobs: Where it is kept which message an answer grows in.
+        pauses: Remembers how long Slack wants no stream to start.
         now: A clock in seconds.
     """
 
@@ -71,11 +73,13 @@ class Streams:
         self,
         client: AsyncWebClient,
         jobs: JobStore,
+        pauses: Pauses | None = None,
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.client = client
         self.jobs = jobs
+        self._pauses = pauses or Pauses()
         self._now = now
         self._not_before: dict[str, float] = {}
         self._starts: defaultdict[str, deque[float]] = defaultdict(deque)
@@ -88,7 +92,7 @@ class Streams:
         what an earlier try has begun, is shown when it is complete.
         """
         unfit = settings.private or job.in_shared_channel or not job.thread_ts or job.posted_ts
-        if unfit or self._now() < self._not_before.get(job.team_id, 0.0):
+        if unfit or self._are_paused(job.team_id):
             return None
         stream = self._streams[job.job_id] = AnswerStream(self, job)
         if len(self._streams) > MOST_KEPT:
@@ -104,18 +108,21 @@ class Streams:
         now, starts = self._now(), self._starts[team_id]
         while starts and starts[0] <= now - _MINUTE_S:
             starts.popleft()
-        if len(starts) >= STARTS_A_MINUTE or now < self._not_before.get(team_id, 0.0):
+        if len(starts) >= STARTS_A_MINUTE or self._are_paused(team_id):
             return False
         starts.append(now)
         return True
 
-    def not_started(self, job: Job, error: SlackDeliveryError) -> None:
+    def _are_paused(self, team_id: str) -> bool:
+        refused = self._now() < self._not_before.get(team_id, 0.0)
+        return refused or self._pauses.left_s(team_id, START) > 0
+
+    async def not_started(self, job: Job, error: SlackDeliveryError) -> None:
         """Leave a workspace without streams for a while, where it is not one place that refuses."""
         if isinstance(error, DeliveryRefused) and error.reason not in PLACE_CLOSED:
             self._not_before[job.team_id] = self._now() + NOT_OFFERED_S
         elif isinstance(error, DeliveryDelayed):
-            wait_s = error.retry_after_s or SLOWED_DOWN_S
-            self._not_before[job.team_id] = self._now() + wait_s
+            await self._pauses.begin(job.team_id, START, error.retry_after_s or SLOWED_DOWN_S)
         log.info("not streamed: %s", error, extra={"job_id": job.job_id})
 
     async def finish(self, job: Job, message: Message) -> Posted | None:
@@ -161,21 +168,40 @@ class Streams:
                     continue
                 log.info("stream lost: %s", refusal, extra={"job_id": job.job_id})
                 return False
+            await self._say(job, place, variant)
             return True
         return False
 
+    async def _say(self, job: Job, place: Posted, message: Message) -> None:
+        """Give a complete stream the text of the answer: a stream of blocks has none."""
+        if len(message.text) > UPDATE_TEXT_LIMIT:
+            return
+        try:
+            await self._update(job, place, message)
+        except DeliveryRefused as refusal:
+            log.info("no text for a stream: %s", refusal, extra={"job_id": job.job_id})
+
+    async def _update(self, job: Job, place: Posted, message: Message) -> None:
+        """Show a message in the place of what stands there.
+
+        Where its text is longer than an update may have it goes without: screen readers then read
+        the blocks, which hold the whole answer. A part of the text would be all they read.
+        """
+        blocks = [dict(block) for block in message.blocks]
+        if blocks:
+            blocks[0]["block_id"] = marker(job)
+        content: dict[str, Any] = {"channel": place.channel_id, "ts": place.ts, "blocks": blocks}
+        if len(message.text) <= UPDATE_TEXT_LIMIT or not blocks:
+            content["text"] = message.text
+        with slack_errors():
+            # Not `chat_update`, which warns where there is no text.
+            await self.client.api_call("chat.update", json=content)
+
     async def _replace(self, job: Job, place: Posted, message: Message) -> Posted | None:
-        await self._stop(place)
-        text = escaped_within(unescape(message.text), UPDATE_TEXT_LIMIT)
+        await self.end(place)
         for variant in variants(message):
-            blocks = [dict(block) for block in variant.blocks]
-            if blocks:
-                blocks[0]["block_id"] = marker(job)
             try:
-                with slack_errors():
-                    await self.client.chat_update(
-                        channel=place.channel_id, ts=place.ts, text=text, blocks=blocks or None
-                    )
+                await self._update(job, place, variant)
             except DeliveryRefused as refusal:
                 if refusal.reason in BLOCKS_REFUSED:
                     continue
@@ -201,14 +227,15 @@ class Streams:
 
     async def take_away(self, place: Posted) -> None:
         """End a stream, and delete its message (raises as `remove`)."""
-        await self._stop(place)
+        await self.end(place)
         try:
             with slack_errors():
                 await self.client.chat_delete(channel=place.channel_id, ts=place.ts)
         except DeliveryRefused as refusal:
             log.info("a stream is not deleted: %s", refusal)
 
-    async def _stop(self, place: Posted) -> None:
+    async def end(self, place: Posted) -> None:
+        """End a stream, whose message stays as it is (raises as `remove`)."""
         with suppress(DeliveryRefused), slack_errors():  # it has ended already, or is gone
             await self.client.chat_stopStream(channel=place.channel_id, ts=place.ts)
 
@@ -312,14 +339,16 @@ class AnswerStream:
         except SlackDeliveryError as error:
             self._is_certain = False
             self.is_lost = isinstance(error, DeliveryUncertain)
-            streams.not_started(job, error)
+            await streams.not_started(job, error)
             return False
         self._place = Posted(answer["channel"], answer["ts"])
         if await self._is_kept(self._place):
             return True
         self._is_certain = False
-        with suppress(SlackDeliveryError):
+        try:
             await streams.take_away(self._place)
+        except SlackDeliveryError:
+            self.is_lost = True
         return False
 
     async def _is_kept(self, place: Posted) -> bool:

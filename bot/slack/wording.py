@@ -101,6 +101,8 @@ class Words:
     wider_show: str
     prompts_title: str
     prompts: tuple[tuple[str, str], ...]
+    at_work: str
+    stopped: str
     muted: str
     unmuted: str
     not_for_guests: str
@@ -335,6 +337,8 @@ FRENCH = Words(
         ("Télétravail", "Combien de jours de télétravail par semaine ?"),
         ("Je viens d'arriver", "Je viens d'arriver : que dois-je lire en premier ?"),
     ),
+    at_work="cherche dans le guide…",
+    stopped="Arrêté, comme demandé : la réponse n'est pas complète.",
     muted="Je me tais dans ce fil, sauf si on m'y mentionne. Écrivez « unmute » pour que je"
     " reprenne.",
     unmuted="Je réponds de nouveau dans ce fil.",
@@ -588,6 +592,8 @@ ENGLISH = Words(
         ("Remote work", "How many days of remote work are there per week?"),
         ("I am new here", "I have just joined: what should I read first?"),
     ),
+    at_work="is looking into the handbook…",
+    stopped="Stopped, as you asked: the answer is not complete.",
     muted="I will be quiet in this thread, unless somebody mentions me. Write “unmute” and I will"
     " go on.",
     unmuted="I answer in this thread again.",

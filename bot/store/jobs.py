@@ -283,6 +283,23 @@ class JobStore:
             connection.execute(insert(streams).values({**stream, "due_at": self.now()}))
         return True
 
+    def shows_status(self, job_id: str) -> bool:
+        """Record that people are shown that a question is being answered.
+
+        Returns:
+            False when it has ended: nobody would take that away again.
+        """
+        unfinished = and_(jobs.c.job_id == job_id, jobs.c.finished_at.is_(None))
+        with transaction(self._engine) as connection:
+            shown = update(jobs).where(unfinished).values(has_status=True)
+            return connection.execute(shown).rowcount > 0
+
+    def has_status(self, job_id: str) -> bool:
+        """Say whether people were shown that a question is being answered."""
+        statement = select(jobs.c.has_status).where(jobs.c.job_id == job_id)
+        with transaction(self._engine, reads=True) as connection:
+            return bool(connection.execute(statement).scalar())
+
     def hold(self, job_id: str) -> bool:
         """Renew the lease right before a post; False when the job is no longer ours."""
         return self._change(

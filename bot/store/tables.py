@@ -13,6 +13,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 metadata = MetaData()
@@ -47,6 +48,8 @@ jobs = Table(
     Column("posted_channel", String(32)),
     Column("posted_ts", String(32)),
     Column("failure", String(120)),
+    # True when people are shown that it is being answered.
+    Column("has_status", Boolean, nullable=False, default=False, server_default=false()),
     # Of the modal that waits for the outcome, where it was asked in the Home tab.
     Column("view_id", String(64)),
     UniqueConstraint("team_id", "channel_id", "message_ts", name="uq_bot_jobs_message"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Callable
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -13,6 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.metrics import Metrics
+from bot.slack.connection.pauses import Pauses
 from bot.slack.connection.workspaces import current, current_team_id
 
 log = logging.getLogger(__name__)
@@ -32,17 +31,14 @@ class SlackClient(AsyncWebClient):
 
     Args:
         metrics: Where calls are counted.
-        now: A clock in seconds.
+        pauses: Remembers what is to wait; None: of its own, and for as long as it lives.
         options: Of `AsyncWebClient`.
     """
 
-    def __init__(
-        self, metrics: Metrics, *, now: Callable[[], float] = time.monotonic, **options: Any
-    ) -> None:
+    def __init__(self, metrics: Metrics, *, pauses: Pauses | None = None, **options: Any) -> None:
         super().__init__(**options)
         self._metrics = metrics
-        self._now = now
-        self._open_again_at: dict[tuple[str, str], float] = {}
+        self._pauses = pauses or Pauses()
 
     @property
     def token(self) -> str | None:
@@ -64,19 +60,17 @@ class SlackClient(AsyncWebClient):
         except SlackApiError as error:
             result = _code(error)
             if error.response.status_code == _TOO_MANY:
-                self._slow_down(api_method, error)
+                await self._slow_down(api_method, error)
             raise
         finally:
             self._metrics.slack_called(api_method, result)
         return response
 
     async def _wait_for(self, method: str) -> None:
-        key = (current_team_id(), method)
-        while (wait_s := self._open_again_at.get(key, 0.0) - self._now()) > 0:
-            await asyncio.sleep(wait_s)
-        self._open_again_at.pop(key, None)
+        while wait_s := self._pauses.left_s(current_team_id(), method):
+            await asyncio.sleep(min(wait_s, LONGEST_PAUSE_S))
 
-    def _slow_down(self, method: str, error: SlackApiError) -> None:
+    async def _slow_down(self, method: str, error: SlackApiError) -> None:
         wait_s = min(_seconds(error.response.headers), LONGEST_PAUSE_S)
         team_id = current_team_id()
         log.warning(
@@ -84,7 +78,7 @@ class SlackClient(AsyncWebClient):
             extra={"method": method, "team_id": team_id, "seconds": wait_s},
         )
         if method not in _LIMITED_BY_CHANNEL:
-            self._open_again_at[team_id, method] = self._now() + wait_s
+            await self._pauses.begin(team_id, method, wait_s)
 
 
 def _code(error: SlackApiError) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -83,15 +82,18 @@ async def test_a_stopped_question_posts_nothing_more_and_the_next_one_is_answere
         sandbox.press_stop("camille", asked)
         await sandbox.settled()
         slow.go_on.set()
-        await asyncio.sleep(0.7)
-        assert sandbox.replies(asked) == []
-        assert store.counts() == {JobState.FAILED: 1}
+        said = await sandbox.wait_for_reply(asked)
+        assert said.text == FRENCH.stopped
+        await sandbox.wait_until(
+            lambda: store.counts() == {JobState.FAILED: 1, JobState.DONE: 1} or None
+        )
         await session(sandbox, asked, SessionStatus.ACTIVE)
 
         sandbox.direct_message("camille", "et le télétravail ?", thread_ts=asked.ts)
-        await sandbox.wait_for_reply(asked)
+        await sandbox.wait_until(lambda: len(sandbox.replies(asked)) == 2 or None)
         await session(sandbox, asked, SessionStatus.ACTIVE)
-    assert len(sandbox.replies(asked)) == 1
+    [said, answered] = sandbox.replies(asked)
+    assert "Deux jours" in answered.text
 
 
 async def test_the_end_of_the_work_is_shown_although_slack_asks_to_slow_down(
@@ -121,9 +123,69 @@ async def test_without_sessions_questions_are_answered_all_the_same(
         assert len(sandbox.calls("agents.sessions.setStatus")) == 1
 
 
-async def test_a_channel_gets_no_session(sandbox: Sandbox, tmp_path: Path) -> None:
-    async with running(sandbox, tmp_path):
+async def test_a_thread_of_a_channel_shows_that_an_answer_is_on_its_way(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    slow = Slow()
+    async with running(sandbox, tmp_path, slow):
         asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        await session(sandbox, asked, SessionStatus.PROCESSING)
+        slow.go_on.set()
         await sandbox.wait_for_reply(asked)
+        await session(sandbox, asked, SessionStatus.ACTIVE)
 
-    assert sandbox.calls("agents.sessions.setStatus") == []
+
+async def test_what_one_process_shows_another_takes_away(sandbox: Sandbox, tmp_path: Path) -> None:
+    slow = Slow()
+    async with running(sandbox, tmp_path, slow, stop_limit_s=0.1):
+        asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        await session(sandbox, asked, SessionStatus.PROCESSING)
+    slow.go_on.set()
+    sandbox.fault("agents.sessions.setStatus", "server_error", times=1)  # not begun once more
+    async with running(sandbox, tmp_path, slow):
+        await sandbox.wait_for_reply(asked)
+        await session(sandbox, asked, SessionStatus.ACTIVE)
+
+
+async def test_past_what_slack_takes_in_a_minute_channels_show_nothing(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.slack.agent_pane.STATUSES_A_MINUTE", 1)
+    async with running(sandbox, tmp_path):
+        first = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        await session(sandbox, first, SessionStatus.ACTIVE)
+        second = sandbox.say("camille", "general", "@Manuel encore le télétravail ?")
+        await sandbox.wait_for_reply(second)
+
+    shown = {call.arguments["thread_ts"] for call in sandbox.calls("agents.sessions.setStatus")}
+    assert shown == {first.ts}
+
+
+@pytest.mark.parametrize("where", ["channel", "direct message"])
+async def test_without_sessions_words_of_our_own_are_shown_at_once(
+    sandbox: Sandbox, tmp_path: Path, where: str
+) -> None:
+    slow = Slow()
+    sandbox.fault("agents.sessions.setStatus", "error", times=None, error="feature_disabled")
+    async with running(sandbox, tmp_path, slow):
+        if where == "channel":
+            asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        else:
+            asked = sandbox.direct_message("camille", "le télétravail ?")
+        shown = await session(sandbox, asked, SessionStatus.PROCESSING)
+        assert shown.loading == FRENCH.at_work
+        slow.go_on.set()
+        await sandbox.wait_for_reply(asked)
+        assert shown.loading == ""
+
+
+async def test_where_no_status_is_taken_at_all_questions_are_answered(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    for method in ("agents.sessions.setStatus", "assistant.threads.setStatus"):
+        sandbox.fault(method, "error", times=None, error="feature_disabled")
+    async with running(sandbox, tmp_path):
+        for _ in range(2):
+            await sandbox.wait_for_reply(sandbox.direct_message("camille", QUESTION))
+
+    assert len(sandbox.calls("assistant.threads.setStatus")) == 1

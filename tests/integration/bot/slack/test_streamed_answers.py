@@ -20,7 +20,14 @@ from bot.slack.next_steps import HumanRequest
 from bot.slack.presentation import Presentation
 from bot.slack.rendering import claim_blocks, render, render_notice
 from bot.slack.wording import FRENCH
-from bot.store import ChannelSettings, ChannelSettingsStore, JobState, JobStore, open_engine
+from bot.store import (
+    ChannelSettings,
+    ChannelSettingsStore,
+    JobState,
+    JobStore,
+    forget_user,
+    open_engine,
+)
 from ingest import Audiences, IndexStoreError
 from tests.live_markup import live_markup
 from tests.outcomes import abstention, answer, claim, passage
@@ -125,8 +132,9 @@ def the_answer(
     job = store.named(team_id=team(sandbox), channel_id=asked.channel_id, message_ts=asked.ts)
     assert job is not None
     request = HumanRequest(job.job_id, asked.user_id, "")
-    whole = Presentation().message(outcome, FRENCH, request).blocks
-    assert plain(reply.blocks) == plain(whole)
+    whole = Presentation().message(outcome, FRENCH, request)
+    assert plain(reply.blocks) == plain(whole.blocks)
+    assert reply.text == whole.text
     assert reply.streaming_state != "in_progress"
     assert (job.state, job.posted_ts) == (JobState.DONE, reply.ts)
     return reply
@@ -158,7 +166,7 @@ async def test_an_answer_grows_in_its_thread_and_ends_as_the_whole_message(
         await sandbox.wait_until(
             lambda: sandbox.session(asked).status is SessionStatus.ACTIVE or None
         )
-    assert sandbox.calls("chat.postMessage") == sandbox.calls("chat.update") == []
+    assert sandbox.calls("chat.postMessage") == []
     [start] = sandbox.calls("chat.startStream")
     assert ("recipient_user_id" in start.arguments) == (where == "channel")
 
@@ -383,12 +391,100 @@ async def test_a_stopped_answer_grows_no_more(
         writing.go_on()
         shown = await showing(sandbox, asked, "deux jours")
         sandbox.press_stop("camille", asked)
-        await sandbox.settled()
+        note = await sandbox.wait_until(
+            lambda: next((m for m in visible(sandbox, asked) if m.text == FRENCH.stopped), None)
+        )
         writing.finish()
-        await asyncio.sleep(0.7)
-        assert store.counts() == {JobState.FAILED: 1}
-        assert visible(sandbox, asked) == [shown]
+        await done(store)
+        assert store.counts() == {JobState.FAILED: 1, JobState.DONE: 1}
+        assert visible(sandbox, asked) == [shown, note]
     assert plain(shown.blocks) == plain(claim_blocks(CLAIMS[:1]))
+
+
+def long_claims() -> list[Claim]:
+    return [claim(of=REMOTE, sentence=f"Phrase {n} : {'mot ' * 160}fin.") for n in range(9)]
+
+
+async def test_the_text_of_a_long_streamed_answer_is_never_a_part_of_it(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    claims = long_claims()
+    outcome = answer(*claims, generator="modele")
+    assert len(render_text(outcome)) > 4_000
+    writing = Writing(*claims, outcome=outcome)
+    async with running(sandbox, tmp_path, writing, rules=STREAMING) as store:
+        asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        writing.go_on(9)
+        await showing(sandbox, asked, "Phrase 0")
+        writing.finish()
+        await done(store)
+        [reply] = visible(sandbox, asked)
+    # Without text screen readers read the blocks.
+    assert reply.text == ""
+    assert all(f"Phrase {n} :" in said(reply) for n in range(9))
+    assert reply.streaming_state == "completed"
+
+
+@pytest.mark.parametrize("gone", ["undeliverable", "forgotten"])
+async def test_the_stream_of_an_answer_that_never_comes_is_taken_away(
+    sandbox: Sandbox, tmp_path: Path, writing: Writing, gone: str
+) -> None:
+    for method in ("chat.stopStream", "chat.postMessage"):
+        sandbox.fault(method, "error", times=1, error="account_inactive")
+    sandbox.fault("chat.update", "error", times=None, error="edit_window_closed")
+    async with running(sandbox, tmp_path, writing, rules=STREAMING) as store:
+        asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        writing.go_on()
+        await showing(sandbox, asked, "deux jours")
+        if gone == "forgotten":
+            engine = open_engine(f"sqlite:///{tmp_path / 'manuel.db'}")
+            forget_user(engine, asked.user_id)
+            engine.dispose()
+        writing.finish()
+        await done(store)
+        await sandbox.wait_until(lambda: not sandbox.replies(asked) or None)
+    assert store.counts() == {JobState.FAILED: 1}
+
+
+async def test_a_stream_that_was_stopped_without_slack_knowing_is_ended_and_stays(
+    sandbox: Sandbox, tmp_path: Path, writing: Writing
+) -> None:
+    async with running(sandbox, tmp_path, writing, rules=STREAMING) as store:
+        asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        writing.go_on()
+        shown = await showing(sandbox, asked, "deux jours")
+        thread = {"channel_id": asked.channel_id, "thread_ts": asked.ts}
+        assert store.stop(team_id=team(sandbox), **thread) == 1
+        writing.finish()
+        await sandbox.wait_until(lambda: shown.streaming_state == "completed" or None)
+        assert visible(sandbox, asked) == [shown]
+
+
+async def test_a_stream_left_by_a_process_that_died_is_ended_by_the_next_one(
+    sandbox: Sandbox, tmp_path: Path, writing: Writing
+) -> None:
+    async with running(sandbox, tmp_path, writing, rules=STREAMING, stop_limit_s=0.1):
+        asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        writing.go_on()
+        await showing(sandbox, asked, "deux jours")
+    engine = open_engine(f"sqlite:///{tmp_path / 'manuel.db'}")
+    forget_user(engine, asked.user_id)
+    engine.dispose()
+    async with running(sandbox, tmp_path, writing):
+        await sandbox.wait_until(lambda: not sandbox.replies(asked) or None)
+
+
+async def test_a_pause_that_slack_asked_for_outlives_the_process(
+    sandbox: Sandbox, tmp_path: Path, writing: Writing
+) -> None:
+    writing.finish()
+    sandbox.fault("chat.startStream", "ratelimited", times=1, seconds=600)
+    for _ in range(2):
+        async with running(sandbox, tmp_path, writing, rules=STREAMING) as store:
+            asked = sandbox.direct_message("camille", "le télétravail ?")
+            await done_after(store, sandbox)
+            the_answer(sandbox, store, asked)
+    assert len(sandbox.calls("chat.startStream")) == 1
 
 
 async def test_nothing_that_is_streamed_becomes_live(sandbox: Sandbox, tmp_path: Path) -> None:
