@@ -11,8 +11,10 @@ depends_on = None
 
 def upgrade() -> None:
     """Add the column."""
-    column = sa.Column("has_status", sa.Boolean(), nullable=False, server_default=sa.false())
-    op.add_column("bot_jobs", column)
+    op.add_column(
+        "bot_jobs",
+        sa.Column("has_status", sa.Boolean(), nullable=False, server_default=sa.false()),
+    )
 
 
 def downgrade() -> None:
