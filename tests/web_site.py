@@ -123,7 +123,7 @@ def serving(site: Site, context: ssl.SSLContext | None = None) -> Iterator[Site]
         server.socket = context.wrap_socket(
             server.socket, server_side=True, do_handshake_on_connect=False
         )
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     site.url = f"http://127.0.0.1:{server.server_port}"
     try:

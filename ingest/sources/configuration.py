@@ -353,6 +353,63 @@ class NotionTable(SourceTable):
         return self.roots[0]
 
 
+class SharePointTable(SourceTable):
+    """Files of a SharePoint library or a OneDrive, by Microsoft Graph.
+
+    Attributes:
+        tenant: Id or domain of the directory of Microsoft Entra.
+        client_id: Of an application that may read the files.
+        client_secret_env: Environment variable with one of its client secrets.
+        site: Address of the site.
+        user: Address of the person whose OneDrive it is, instead of a site.
+        library: Name of the site's document library; none: the one it has by default.
+        folder: Folder in it that the pages are in; pages are named from there.
+        group_audiences: Audience by name, id or address of a group; those of others are nobody.
+        item_permissions: Whether files are limited by their own permissions; without them
+            `audience` has to be said.
+        api: Address of Microsoft Graph, another one in national clouds.
+        login: Address that gives tokens, likewise.
+        private_network: Whether these may have private addresses.
+        requests_per_second: Never more than these.
+    """
+
+    _shown = (*SourceTable._shown, "group_audiences", "item_permissions")
+
+    type: Literal["sharepoint"]
+    tenant: Text
+    client_id: Text
+    client_secret_env: Variable
+    site: WebAddress | None = None
+    user: Text | None = None
+    library: Text | None = None
+    folder: str = ""
+    group_audiences: dict[Text, Text] = Field(default_factory=dict)
+    item_permissions: bool = True
+    api: WebAddress = "https://graph.microsoft.com"
+    login: WebAddress = "https://login.microsoftonline.com"
+    private_network: bool = False
+    requests_per_second: Annotated[float, Field(gt=0)] = 10.0
+
+    __hash__ = SourceTable.__hash__
+
+    @model_validator(mode="after")
+    def _one_drive(self) -> Self:
+        if (self.site is None) == (self.user is None):
+            raise ValueError("site or user says where the files are")
+        _is_limited(self, obeyed=self.item_permissions)
+        return self
+
+    @property
+    def place(self) -> str:
+        """Return the site, or whose OneDrive it is."""
+        return self.site or self.user or ""
+
+
+def _is_limited(table: SourceTable, *, obeyed: bool) -> None:
+    if not obeyed and "audience" not in table.model_fields_set:
+        raise ValueError("item_permissions = false needs audience: say who may read the pages")
+
+
 KINDS: Mapping[str, type[SourceTable]] = {
     "folder": FolderTable,
     "git": GitTable,
@@ -360,6 +417,7 @@ KINDS: Mapping[str, type[SourceTable]] = {
     "mediawiki": MediaWikiTable,
     "confluence": ConfluenceTable,
     "notion": NotionTable,
+    "sharepoint": SharePointTable,
 }
 
 
@@ -376,7 +434,8 @@ AnySourceTable = Annotated[
     | Annotated[WebsiteTable, Tag("website")]
     | Annotated[MediaWikiTable, Tag("mediawiki")]
     | Annotated[ConfluenceTable, Tag("confluence")]
-    | Annotated[NotionTable, Tag("notion")],
+    | Annotated[NotionTable, Tag("notion")]
+    | Annotated[SharePointTable, Tag("sharepoint")],
     Discriminator(_kind),
 ]
 

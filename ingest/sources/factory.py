@@ -18,6 +18,7 @@ from ingest.sources.configuration import (
     GitTable,
     MediaWikiTable,
     NotionTable,
+    SharePointTable,
     SourceTable,
     WebsiteTable,
 )
@@ -58,6 +59,8 @@ def _open(table: SourceTable, settings: IngestSettings) -> Source:
             return _open_confluence(table, settings)
         case NotionTable():
             return _open_notion(table, settings)
+        case SharePointTable():
+            return _open_sharepoint(table, settings)
         case _:
             raise ConfigurationError(f"source {table.name!r} is of an unknown type")
 
@@ -174,6 +177,29 @@ def _open_notion(table: NotionTable, settings: IngestSettings) -> Source:
             private_network=table.private_network,
             requests_per_second=table.requests_per_second,
         ),
+        **_page_options(table, settings),
+    )
+
+
+def _open_sharepoint(table: SharePointTable, settings: IngestSettings) -> Source:
+    from ingest.sources.graph import GraphSource
+    from ingest.sources.graph_client import DriveAddress, GraphLogin
+    from ingest.sources.web_visitor import SiteAccess
+
+    return GraphSource(
+        table.name,
+        DriveAddress(table.site, table.user, table.library, table.folder),
+        login=GraphLogin(
+            table.tenant, table.client_id, _secret(table.client_secret_env, table), table.login
+        ),
+        cache=settings.cache_dir / "sharepoint",
+        api=table.api,
+        access=SiteAccess(
+            private_network=table.private_network,
+            requests_per_second=table.requests_per_second,
+        ),
+        group_audiences=table.group_audiences,
+        item_permissions=table.item_permissions,
         **_page_options(table, settings),
     )
 

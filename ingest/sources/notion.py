@@ -31,7 +31,14 @@ from ingest.sources.notion_blocks import CHILDREN, render_page, text_of
 from ingest.sources.paths import PathFilter, distinct_paths, path_part
 from ingest.sources.web_addresses import place_of
 from ingest.sources.web_client import WebClient
-from ingest.sources.web_json import BadRequest, JsonInterface, JsonObject, NotThere, PageByPage
+from ingest.sources.web_json import (
+    MAX_REPLY_BYTES,
+    BadRequest,
+    JsonInterface,
+    JsonObject,
+    NotThere,
+    PageByPage,
+)
 from ingest.sources.web_visitor import SiteAccess
 
 logger = logging.getLogger(__name__)
@@ -224,7 +231,7 @@ class NotionSource:
             cookies={},
             private_network=self._access.private_network,
             requests_per_second=self._access.requests_per_second,
-            max_bytes=self._max_page_bytes,
+            max_bytes=MAX_REPLY_BYTES,
             first_retry_s=self._access.first_retry_s,
             stopped=watch.stopped,
         )

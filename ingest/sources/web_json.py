@@ -19,6 +19,8 @@ JsonObject = dict[str, Any]
 _DOWN_AFTER: Final = 5
 """Pages in a row that a server does not show before it counts as down."""
 _MAX_REDIRECTS: Final = 5
+MAX_REPLY_BYTES: Final = 20_000_000
+"""Of JSON, however large pages may be."""
 _ERROR_CODE: Final = re.compile(r"[\w.-]{1,60}")
 
 
@@ -52,6 +54,10 @@ class PageByPage:
 
 class BadRequest(SourceUnavailableError):  # noqa: N818 - as HTTP names it
     """The server understands us and will not do this (status 400)."""
+
+
+class Forbidden(SourceUnavailableError):  # noqa: N818 - as HTTP names it
+    """The server knows us and does not let us see this (status 403)."""
 
 
 class Bearer(Protocol):
@@ -110,12 +116,15 @@ class JsonInterface:
             self._asked(lambda headers: self._client.post(url, body=question, headers=headers))
         )
 
-    def file(self, url: str, media_type: str, *, storage: WebClient | None = None) -> bytes:
+    def file(
+        self, url: str, media_type: str, *, max_bytes: int, storage: WebClient | None = None
+    ) -> bytes:
         """Return the file at an address.
 
         Args:
             url: Its address.
             media_type: What it is: HTML in place of anything else is a page to log in.
+            max_bytes: A larger file is refused.
             storage: Follows redirects to hosts that hold files, without our login.
 
         Raises:
@@ -123,13 +132,15 @@ class JsonInterface:
             PageParseError: If it is too large.
             SourceUnavailableError: If the server does not answer, refuses, or sends a web page.
         """
-        reply = self._reply(url)
+        reply = self._reply(url, max_bytes)
         for _ in range(_MAX_REDIRECTS):
             if not 300 <= reply.status < 400 or not reply.header("location"):
                 break
             target = urljoin(reply.url, reply.header("location"))
-            elsewhere = storage is not None and storage.serves(target)
-            reply = storage.get(target) if storage and elsewhere else self._reply(target)
+            if storage is not None and storage.serves(target):
+                reply = storage.get(target, max_bytes=max_bytes)
+            else:
+                reply = self._reply(target, max_bytes)
         self._check(reply)
         if media_type != HTML and reply.header("content-type").startswith(HTML):
             raise self.refused(f"{_address(reply)} sends a web page in place of the file")
@@ -143,8 +154,8 @@ class JsonInterface:
         """Return the error that says we may not read, and what to look at."""
         return SourceUnavailableError(f"{said}: {self._login}")
 
-    def _reply(self, url: str) -> Reply:
-        return self._asked(lambda headers: self._client.get(url, headers))
+    def _reply(self, url: str, max_bytes: int | None = None) -> Reply:
+        return self._asked(lambda headers: self._client.get(url, headers, max_bytes=max_bytes))
 
     def _asked(self, ask: Callable[[Mapping[str, str]], Reply]) -> Reply:
         if self._bearer is None:
@@ -159,21 +170,13 @@ class JsonInterface:
 
     def _read(self, reply: Reply) -> JsonObject:
         self._check(reply)
-        try:
-            found = json.loads(reply.content)
-        except (ValueError, RecursionError) as error:
-            kind = reply.header("content-type").partition(";")[0] or "something"
-            raise SourceUnavailableError(
-                f"{_address(reply)} sends {kind} that is no JSON: is it the address of the"
-                f" interface, and {self._login}?"
-            ) from error
-        if not isinstance(found, dict):
-            raise SourceUnavailableError(f"{_address(reply)} sends JSON that is no object")
-        return found
+        return json_object(reply, f"is it the address of the interface, and {self._login}?")
 
     def _check(self, reply: Reply) -> None:
         said = f"{_address(reply)} answers {reply.status}{error_code(reply)}"
-        if reply.status in (401, 403) or 300 <= reply.status < 400:
+        if reply.status == 403:
+            raise Forbidden(f"{said}: {self._login}")
+        if reply.status == 401 or 300 <= reply.status < 400:
             raise self.refused(said)
         if reply.status in (404, 410):
             raise NotThere(said)
@@ -181,6 +184,24 @@ class JsonInterface:
             raise BadRequest(said)
         if reply.status != 200:
             raise SourceUnavailableError(said)
+
+
+def json_object(reply: Reply, hint: str = "is it the right address?") -> JsonObject:
+    """Return the object in a reply.
+
+    Raises:
+        SourceUnavailableError: If there is something else in it; ends with the hint.
+    """
+    try:
+        found = json.loads(reply.content)
+    except (ValueError, RecursionError) as error:
+        kind = reply.header("content-type").partition(";")[0] or "something"
+        raise SourceUnavailableError(
+            f"{_address(reply)} sends {kind} that is no JSON: {hint}"
+        ) from error
+    if not isinstance(found, dict):
+        raise SourceUnavailableError(f"{_address(reply)} sends JSON that is no object")
+    return found
 
 
 def error_code(reply: Reply) -> str:
