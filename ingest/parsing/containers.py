@@ -25,6 +25,8 @@ _ID: Final = re.compile(r"#([\w:-]+)")
 _TOC: Final = re.compile(r"[ \t]*\[\[?_?TOC_?\]\]?[ \t]*\Z", re.I)
 _LIST_LINE: Final = re.compile(r"[ \t]*(?:[-*+]|\d+\.)[ \t]")
 _MARKDOWN_INSIDE: Final = re.compile(r"[ \t]*<\w+[^>]*\smarkdown(?:=[^>]*)?>[ \t]*\Z")
+_DELIMITERS: Final = re.compile(r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|?)+[ \t]*")
+_BAR: Final = re.compile(r"(?<!\\)\|")
 _BODY_INDENT: Final = 4
 
 
@@ -50,10 +52,24 @@ def _unfold_line(line: str, lines: list[str]) -> None:
         lines += _label(words, colons[1])
     elif _ATTRIBUTE_LINE.match(line):
         _apply_attributes(line, lines)
+    elif lines and "|" in line and "|" in lines[-1] and _DELIMITERS.fullmatch(line):
+        lines.append(_fit_delimiters(line, lines[-1]))
     elif not _TOC.match(line):
         lines.append(line)
         if _MARKDOWN_INSIDE.match(line):
             lines.append("")
+
+
+def _fit_delimiters(line: str, header: str) -> str:
+    """Give the line below the header of a table as many columns: else it would be no table."""
+    columns, have = len(_cells(header)), _cells(line)
+    if len(have) == columns or columns == 1:
+        return line
+    return f"| {' | '.join((have + ['---'] * columns)[:columns])} |"
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in _BAR.split(row.strip().removeprefix("|").removesuffix("|"))]
 
 
 def _apply_attributes(line: str, lines: list[str]) -> None:

@@ -18,6 +18,7 @@ _MAX_REPEATED_CHARS: Final = 200
 _MIN_FIGURE_ROWS: Final = 3
 _FIGURE: Final = re.compile(r"^\W*\d")
 _LAYOUT: Final = ("table", "pre", *HEADINGS)
+_NAMES_COLUMNS: Final = ("th", "thead")
 
 Row = tuple[str, ...]
 
@@ -45,9 +46,15 @@ class _Cell:
 
 
 def is_layout(table: HtmlElement) -> bool:
-    """Tell whether a table only places things: it holds headings, or has one column."""
+    """Tell whether a table only places things: it holds headings, or has one column.
+
+    A heading in a header cell is but the look of the column's name.
+    """
     for element in table.iter(*_LAYOUT):
-        if element is not table:
+        if element is not table and not (
+            element.tag in HEADINGS
+            and next(element.iterancestors(*_NAMES_COLUMNS), None) is not None
+        ):
             return True
     return all(len(_cells(row)) <= 1 for row in _rows(table))
 

@@ -236,3 +236,12 @@ def test_thousands_of_nested_elements_are_an_error_with_a_reason() -> None:
 def test_words_between_the_items_of_a_list_and_after_it_are_paragraphs_of_their_own() -> None:
     parsed = body("<ul>Avant<li>un</li>entre<li>deux</li></ul>après")
     assert parsed.text == "Avant\n\n- un\n\nentre\n\n- deux\n\naprès"
+
+
+def test_a_heading_in_a_header_cell_is_the_name_of_a_column() -> None:
+    parsed = body(
+        "<h2>Durées</h2><table><thead><tr><th><h6>Cas</h6></th><th><h6>Durée</h6></th></tr></thead>"
+        "<tbody><tr><td>Remplacement</td><td>18 mois</td></tr></tbody></table>"
+    )
+    assert parsed.text == "Durées\n\n| Cas | Durée |\n| Remplacement | 18 mois |"
+    assert parsed.blocks[-1].header is not None

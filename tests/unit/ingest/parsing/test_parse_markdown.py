@@ -70,6 +70,15 @@ def test_a_table_keeps_one_row_per_line_and_each_row_knows_its_header() -> None:
     assert all(row.lead_in and parsed.text[slice(*row.lead_in)] == "Plafonds :" for row in rows)
 
 
+@pytest.mark.parametrize("delimiters", ["|---|---|---|", "|:-:|", "---|---|--- | ---"])
+def test_a_table_is_one_though_the_line_below_its_header_has_other_columns(
+    delimiters: str,
+) -> None:
+    parsed = page(f"| Frais | Plafond |\n{delimiters}\n| Repas | 20 € |\n")
+    assert of_kind(parsed, BlockKind.TABLE_ROW) == ["| Frais | Plafond |", "| Repas | 20 € |"]
+    assert text(f"```\n| a | b |\n{delimiters}\n```") == f"| a | b |\n{delimiters}"
+
+
 def test_a_nested_item_is_introduced_by_its_parent_and_a_list_by_the_line_before_it() -> None:
     parsed = page(
         """
