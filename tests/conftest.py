@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A machine that is busy, or slow, breaks no promise.
+settings.register_profile("manuel", deadline=None)
+settings.load_profile("manuel")
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ def as_page(blocks: list[str]) -> Page:
     return build_page("handbook", raw, parse(raw), version="1")
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(BLOCKS)
 def test_every_character_outside_headings_is_in_exactly_one_chunk(blocks: list[str]) -> None:
     page = as_page(blocks)
@@ -51,7 +51,7 @@ def test_every_character_outside_headings_is_in_exactly_one_chunk(blocks: list[s
             assert covered[offset] == 1
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(BLOCKS)
 def test_rows_items_and_code_are_never_cut_unless_far_too_long(blocks: list[str]) -> None:
     page = as_page(blocks)
@@ -63,7 +63,7 @@ def test_rows_items_and_code_are_never_cut_unless_far_too_long(blocks: list[str]
             assert sum(c.start <= block.start and block.end <= c.end for c in chunks) == 1
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(BLOCKS)
 def test_ids_are_unique_and_chunking_is_repeatable(blocks: list[str]) -> None:
     page = as_page(blocks)
@@ -73,7 +73,7 @@ def test_ids_are_unique_and_chunking_is_repeatable(blocks: list[str]) -> None:
     assert chunk_page(as_page(blocks)) == chunks
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(BLOCKS)
 def test_units_are_ordered_parts_of_the_chunk_and_contexts_are_verbatim(blocks: list[str]) -> None:
     page = as_page(blocks)
@@ -93,7 +93,7 @@ def test_units_are_ordered_parts_of_the_chunk_and_contexts_are_verbatim(blocks: 
         assert set(outside) <= set(" \n-0123456789.")
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(st.integers(50, 400), min_size=2, max_size=6), st.data())
 def test_editing_one_section_keeps_the_ids_of_the_others(
     sizes: list[int], data: st.DataObject
@@ -107,7 +107,7 @@ def test_editing_one_section_keeps_the_ids_of_the_others(
     assert {c.chunk_id for c in before if c.heading_path != path} <= after
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(BLOCKS, st.text(min_size=1, max_size=10))
 def test_ids_depend_on_the_page_and_its_source(blocks: list[str], name: str) -> None:
     page = as_page(blocks)

@@ -49,13 +49,13 @@ def check(content: bytes, media_type: str, path: str = "page.md") -> None:
     assert page.title.strip() == page.title != ""
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(SOURCE, st.sampled_from([MARKDOWN, HTML, PLAIN_TEXT]), st.sampled_from(["a.md", "a.mdx"]))
 def test_any_markup_gives_exact_blocks_or_a_reason(source: str, media_type: str, path: str) -> None:
     check(source.encode("utf-8", "replace"), media_type, path)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.binary(max_size=300), st.sampled_from([MARKDOWN, HTML, PLAIN_TEXT, DOCX, PDF]))
 @example(b"PK\x03\x04", DOCX)
 @example(b"%PDF-1.4\n%%EOF", PDF)
@@ -90,7 +90,7 @@ MEMBERS = {
 }
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.sampled_from(sorted(OFFICE)), st.integers(0, 4_000), st.binary(max_size=12), st.data())
 def test_a_damaged_office_document_gives_exact_blocks_or_a_reason(
     media_type: str, position: int, noise: bytes, data: st.DataObject
@@ -110,7 +110,7 @@ def test_a_damaged_office_document_gives_exact_blocks_or_a_reason(
     check(damaged.getvalue(), media_type)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(SOURCE | st.text())
 def test_sentences_cover_the_text_in_order(text: str) -> None:
     position = 0

@@ -115,9 +115,7 @@ def test_a_clear_question_is_answered_and_an_absurd_one_is_not(answerer):
     )
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.text(max_size=80),

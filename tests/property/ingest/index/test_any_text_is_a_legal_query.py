@@ -78,9 +78,7 @@ def reader(tmp_path_factory):
         yield reader
 
 
-quick = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quick = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def with_examples(test):
