@@ -60,9 +60,9 @@ _ASK = r"(?:^|[,;:.?!(]\s*|\bet |\band |\bor |\bou )"
 
 _ASKED: dict[AnswerType, str] = {
     AnswerType.DURATION: (
-        r"(?:combien|cb) de te?mps|duree|\bdelai|sous combien|combien (?:a l'avance|avant)"
+        r"combien de temps|duree|\bdelai|sous combien|combien (?:a l'avance|avant)"
         r"|\bpreavis"
-        rf"|(?:combien|nombre|cb) d[e'] ?(?:{_ANY_UNIT})\b|how many (?:\w+ )?(?:{_ANY_UNIT})\b"
+        rf"|(?:combien|nombre) d[e'] ?(?:{_ANY_UNIT})\b|how many (?:\w+ )?(?:{_ANY_UNIT})\b"
         r"|how long (?!\w+ code)|how (?:quickly|soon|fast|late|often|regularly|frequently)"
         r"|how (?:far|much) (?:ahead|notice|time|in advance)|\bdeadline|notice period|within how"
         r"|tous les combien|quelle frequence|how old|quel age|quelle anciennete"
@@ -93,7 +93,7 @@ _ASKED: dict[AnswerType, str] = {
         r"|\bcutoff\b"
     ),
     AnswerType.COUNT: (
-        r"\bcombien\b|how many|how much|\bnombre d|number of|\bcb\b|minimum|maximum"
+        r"\bcombien\b|how many|how much|\bnombre d|number of|minimum|maximum"
         r"|\bmax\b"
     ),
     AnswerType.PERSON: (

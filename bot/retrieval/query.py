@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from bot.records import Question, collapse
+from bot.retrieval.texting import spelled_out
 from ingest import (
     Embedder,
     IndexReader,
@@ -67,7 +68,7 @@ class Query:
 
     Attributes:
         question: As asked.
-        text: The question made to stand alone, cleaned and cut to `MAX_QUESTION_CHARS`.
+        text: The question made to stand alone, spelled out, cut to `MAX_QUESTION_CHARS`.
         language: "fr" or "en", by its function words; "und" when there is none.
         words: Content words, in order.
         vector: Of `text`, or None when the encoder does not take part.
@@ -127,8 +128,9 @@ class QueryBuilder:
 
     def build(self, question: Question) -> Query:
         """Analyse a question; any text is legal and may leave no word at all."""
-        text = standalone_text(question)
         vocabulary = self._reader.vocabulary()
+        text = standalone_text(question)
+        text = spelled_out(text, question_language(text), vocabulary)
         chunks = sum(self._reader.languages().values())
         keywords = analyze_query(text, synonyms=self._synonyms)
         words = tuple(self._weigh(word, vocabulary, chunks) for word in keywords.words)
