@@ -405,6 +405,53 @@ class SharePointTable(SourceTable):
         return self.site or self.user or ""
 
 
+class GoogleDriveTable(SourceTable):
+    """Files of Google Drive folders.
+
+    Attributes:
+        folders: Their links or ids.
+        key_env: Environment variable with the key of a service account: its JSON, or the path of
+            the file.
+        subject: Address of the person on whose behalf it reads, with delegation in the domain.
+        token_env: Environment variable with an access token instead, which lasts an hour.
+        domains: Files shared with these domains are for everyone.
+        group_audiences: Audience by address of a group; those of others are nobody.
+        item_permissions: Whether files are limited by their own permissions; without them
+            `audience` has to be said.
+        api: Address of the interface.
+        private_network: Whether that may have a private address.
+        requests_per_second: Never more than these.
+    """
+
+    _shown = (*SourceTable._shown, "domains", "group_audiences", "item_permissions")
+
+    type: Literal["google_drive"]
+    folders: Annotated[Names, Field(min_length=1)]
+    key_env: Variable | None = None
+    subject: Text | None = None
+    token_env: Variable | None = None
+    domains: Names = ()
+    group_audiences: dict[Text, Text] = Field(default_factory=dict)
+    item_permissions: bool = True
+    api: WebAddress = "https://www.googleapis.com"
+    private_network: bool = False
+    requests_per_second: Annotated[float, Field(gt=0)] = 10.0
+
+    __hash__ = SourceTable.__hash__
+
+    @model_validator(mode="after")
+    def _one_login(self) -> Self:
+        if (self.key_env is None) == (self.token_env is None):
+            raise ValueError("key_env (of a service account) or token_env lets in")
+        _is_limited(self, obeyed=self.item_permissions)
+        return self
+
+    @property
+    def place(self) -> str:
+        """Return the first folder."""
+        return self.folders[0]
+
+
 def _is_limited(table: SourceTable, *, obeyed: bool) -> None:
     if not obeyed and "audience" not in table.model_fields_set:
         raise ValueError("item_permissions = false needs audience: say who may read the pages")
@@ -418,6 +465,7 @@ KINDS: Mapping[str, type[SourceTable]] = {
     "confluence": ConfluenceTable,
     "notion": NotionTable,
     "sharepoint": SharePointTable,
+    "google_drive": GoogleDriveTable,
 }
 
 
@@ -435,7 +483,8 @@ AnySourceTable = Annotated[
     | Annotated[MediaWikiTable, Tag("mediawiki")]
     | Annotated[ConfluenceTable, Tag("confluence")]
     | Annotated[NotionTable, Tag("notion")]
-    | Annotated[SharePointTable, Tag("sharepoint")],
+    | Annotated[SharePointTable, Tag("sharepoint")]
+    | Annotated[GoogleDriveTable, Tag("google_drive")],
     Discriminator(_kind),
 ]
 

@@ -16,6 +16,7 @@ from ingest.sources.configuration import (
     ConfluenceTable,
     FolderTable,
     GitTable,
+    GoogleDriveTable,
     MediaWikiTable,
     NotionTable,
     SharePointTable,
@@ -61,6 +62,8 @@ def _open(table: SourceTable, settings: IngestSettings) -> Source:
             return _open_notion(table, settings)
         case SharePointTable():
             return _open_sharepoint(table, settings)
+        case GoogleDriveTable():
+            return _open_google_drive(table, settings)
         case _:
             raise ConfigurationError(f"source {table.name!r} is of an unknown type")
 
@@ -200,6 +203,36 @@ def _open_sharepoint(table: SharePointTable, settings: IngestSettings) -> Source
         ),
         group_audiences=table.group_audiences,
         item_permissions=table.item_permissions,
+        **_page_options(table, settings),
+    )
+
+
+def _open_google_drive(table: GoogleDriveTable, settings: IngestSettings) -> Source:
+    from ingest.sources.drive import DriveLogin, GoogleDriveSource
+    from ingest.sources.drive_login import open_service_account
+    from ingest.sources.drive_permissions import Sharing
+    from ingest.sources.web_visitor import SiteAccess
+
+    if table.key_env is not None:
+        key = _secret(table.key_env, table)
+        login = DriveLogin(account=open_service_account(key, table.subject))
+    else:
+        login = DriveLogin(token=_secret(table.token_env or "", table))
+    sharing = Sharing(
+        frozenset(domain.lower() for domain in table.domains),
+        {group.lower(): audience for group, audience in table.group_audiences.items()},
+    )
+    return GoogleDriveSource(
+        table.name,
+        table.folders,
+        login=login,
+        cache=settings.cache_dir / "google-drive",
+        api=table.api,
+        access=SiteAccess(
+            private_network=table.private_network,
+            requests_per_second=table.requests_per_second,
+        ),
+        sharing=sharing if table.item_permissions else None,
         **_page_options(table, settings),
     )
 

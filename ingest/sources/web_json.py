@@ -173,7 +173,8 @@ class JsonInterface:
         return json_object(reply, f"is it the address of the interface, and {self._login}?")
 
     def _check(self, reply: Reply) -> None:
-        said = f"{_address(reply)} answers {reply.status}{error_code(reply)}"
+        code = error_code(reply)
+        said = f"{_address(reply)} answers {reply.status}{f' ({code})' if code else ''}"
         if reply.status == 403:
             raise Forbidden(f"{said}: {self._login}")
         if reply.status == 401 or 300 <= reply.status < 400:
@@ -205,7 +206,7 @@ def json_object(reply: Reply, hint: str = "is it the right address?") -> JsonObj
 
 
 def error_code(reply: Reply) -> str:
-    """Return the code that a JSON interface gives its error, in brackets; "" when it has none."""
+    """Return the code that a JSON interface gives its error, "" when it has none."""
     try:
         found = json.loads(reply.content)
     except (ValueError, RecursionError):
@@ -215,7 +216,7 @@ def error_code(reply: Reply) -> str:
         reasons = code.get("errors")
         first = reasons[0] if isinstance(reasons, list) and reasons else None
         code = first.get("reason") if isinstance(first, dict) else code.get("code")
-    return f" ({code})" if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else ""
+    return code if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else ""
 
 
 def _address(reply: Reply) -> str:

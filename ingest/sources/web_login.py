@@ -65,9 +65,9 @@ class OAuthLogin:
         reply = self._client.post(self._address, self._form())
         if reply.status in (400, 401, 403):
             told = _MICROSOFT_CODE.search(reply.content)
-            code = f" {told[0].decode()}" if told else ""
+            code = f"{error_code(reply)} {told[0].decode() if told else ''}".strip()
             raise SourceUnavailableError(
-                f"{self._address} gives no token{error_code(reply)}{code}: {self._login}"
+                f"{self._address} gives no token ({code or reply.status}): {self._login}"
             )
         if reply.status != 200:
             raise SourceUnavailableError(f"{self._address} answers {reply.status}")

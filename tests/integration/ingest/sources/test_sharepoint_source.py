@@ -279,7 +279,7 @@ def test_a_token_that_expires_meanwhile_is_asked_for_again(graph, open_drive):
 
 def test_a_refused_secret_and_missing_rights_say_what_to_look_at(graph, open_drive, caplog):
     with pytest.raises(
-        SourceUnavailableError, match=r"\(invalid_client\) AADSTS7000215: look at tenant, client_id"
+        SourceUnavailableError, match=r"\(invalid_client AADSTS7000215\): look at tenant, client_id"
     ) as refused:
         open_drive(secret="wr0ng").probe()
     assert "wr0ng" not in str(refused.value) + caplog.text
