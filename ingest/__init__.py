@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from ingest.logs import configure_logging
     from ingest.schedule import IngestScheduler, ScheduleStatus, read_schedule
     from ingest.source_checks import SourceCheck, check_sources
+    from ingest.uploads import Upload, UploadFolder, open_uploads
 
 __all__ = [
     "EVERYONE",
@@ -101,6 +102,8 @@ __all__ = [
     "TokenStates",
     "Unit",
     "UnitKind",
+    "Upload",
+    "UploadFolder",
     "Vector",
     "analyze_passage",
     "analyze_query",
@@ -111,6 +114,7 @@ __all__ = [
     "load_config",
     "open_embedder",
     "open_reader",
+    "open_uploads",
     "read_schedule",
     "read_settings",
     "run_command_line",
@@ -126,10 +130,13 @@ _LAZY = {
     "ScheduleStatus": "ingest.schedule",
     "SourceCheck": "ingest.source_checks",
     "TokenCodec": "ingest.embedding.token_codes",
+    "Upload": "ingest.uploads",
+    "UploadFolder": "ingest.uploads",
     "check_sources": "ingest.source_checks",
     "configure_logging": "ingest.logs",
     "ingest_command": "ingest.console",
     "open_embedder": "ingest.embedding.factory",
+    "open_uploads": "ingest.uploads",
     "read_schedule": "ingest.schedule",
     "read_settings": "ingest.app",
     "run_command_line": "ingest.command_line:run",

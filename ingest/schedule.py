@@ -49,6 +49,7 @@ from ingest.index.sqlite_engine import (
 from ingest.records import IngestReport
 from ingest.settings import IngestSettings
 from ingest.sources.configuration import SourceTable
+from ingest.watching import FolderWatch
 
 logger = logging.getLogger(__name__)
 
@@ -192,6 +193,7 @@ class IngestScheduler:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ingest")
         self._current: Future[list[IngestReport]] | None = None
         self._scheduler = _SteadyScheduler()
+        self._watching: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin, in the running event loop."""
@@ -206,11 +208,16 @@ class IngestScheduler:
         self._scheduler.start(paused=True)
         self._reconcile()
         self._scheduler.resume()
+        watch = FolderWatch(self._settings, self.run_source, paused=lambda: self.paused)
+        self._watching = asyncio.create_task(watch.run())
         logger.info("schedule started", extra={"next_run_at": str(self.next_run_at())})
 
     async def shutdown(self) -> None:
         """Stop; a running sync ends after its current batch and is completed by the next one."""
         self._stopping.set()
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
         if self._scheduler.running:
             self._scheduler.pause()
         await asyncio.to_thread(self._pool.shutdown, wait=True)
@@ -271,9 +278,18 @@ class IngestScheduler:
             LeaseHeldError: If a sync is running, here or in another process.
             HandbookError: If the sync failed.
         """
+        return await self._begin(self._run)
+
+    async def run_source(self, name: str) -> list[IngestReport]:
+        """Sync one source at once (raises as `run_now`)."""
+        return await self._begin(
+            lambda settings, stopped: run_ingest(settings, specs=[name], stopped=stopped)
+        )
+
+    async def _begin(self, run: Run) -> list[IngestReport]:
         if self._current is not None and not self._current.done():
             raise LeaseHeldError("a sync is already running in this process")
-        self._current = self._pool.submit(self._run, self._settings, self._stopping.is_set)
+        self._current = self._pool.submit(run, self._settings, self._stopping.is_set)
         return await asyncio.wrap_future(self._current)
 
     async def run_scheduled(self) -> None:

@@ -152,6 +152,36 @@ class FolderTable(SourceTable):
         return self.model_copy(update={"path": absolute(self.path, folder)})
 
 
+class UploadTable(SourceTable):
+    """A folder that people put files in, by hand or in Slack.
+
+    Attributes:
+        path: The folder; relative paths start at handbook.toml.
+        url: Template of the pages' links.
+        settle_s: How long a file must have been left alone before it is read.
+        watch_s: How often the folder is looked at while the app serves; 0: at syncs alone.
+        slack: Whether files that admins send to the app in Slack are kept here.
+    """
+
+    type: Literal["upload"]
+    path: Path
+    url: Text | None = None
+    settle_s: Annotated[float, Field(ge=0, le=3_600)] = 5.0
+    watch_s: Annotated[float, Field(ge=0, le=86_400)] = 30.0
+    slack: bool = True
+
+    __hash__ = SourceTable.__hash__
+
+    @property
+    def place(self) -> str:
+        """Return the folder."""
+        return str(self.path)
+
+    def beside(self, folder: Path) -> UploadTable:
+        """Return it with an absolute path."""
+        return self.model_copy(update={"path": absolute(self.path, folder)})
+
+
 class GitTable(SourceTable):
     """Files in a git repository.
 
@@ -478,6 +508,7 @@ def _kind(table: Any) -> str | None:
 
 AnySourceTable = Annotated[
     Annotated[FolderTable, Tag("folder")]
+    | Annotated[UploadTable, Tag("upload")]
     | Annotated[GitTable, Tag("git")]
     | Annotated[WebsiteTable, Tag("website")]
     | Annotated[MediaWikiTable, Tag("mediawiki")]

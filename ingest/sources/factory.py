@@ -21,6 +21,7 @@ from ingest.sources.configuration import (
     NotionTable,
     SharePointTable,
     SourceTable,
+    UploadTable,
     WebsiteTable,
 )
 from ingest.sources.folder import FolderSource
@@ -50,6 +51,8 @@ def _open(table: SourceTable, settings: IngestSettings) -> Source:
                 url_template=table.url,
                 **_page_options(table, settings),
             )
+        case UploadTable():
+            return _open_upload(table, settings)
         case GitTable():
             return _open_git(table, settings)
         case WebsiteTable():
@@ -66,6 +69,19 @@ def _open(table: SourceTable, settings: IngestSettings) -> Source:
             return _open_google_drive(table, settings)
         case _:
             raise ConfigurationError(f"source {table.name!r} is of an unknown type")
+
+
+def _open_upload(table: UploadTable, settings: IngestSettings) -> Source:
+    # Imported on demand, as every connector but the folder's.
+    from ingest.sources.upload import UploadSource
+
+    return UploadSource(
+        table.name,
+        table.path,
+        url_template=table.url,
+        settle_s=table.settle_s,
+        **_page_options(table, settings),
+    )
 
 
 def _open_git(table: GitTable, settings: IngestSettings) -> Source:

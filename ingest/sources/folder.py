@@ -114,7 +114,7 @@ class FolderSource:
             PageParseError: If the file cannot be read any more, grew too large, or is now a link
                 that leaves the folder.
         """
-        location = self._root / self._locations.get(entry.path, entry.path)
+        location = self._root / self.location(entry.path)
         try:
             real, root = location.resolve(strict=True), self._root.resolve(strict=True)
             if not real.is_relative_to(root):
@@ -137,6 +137,10 @@ class FolderSource:
             audiences=self._audiences,
             found_at=unicodedata.normalize("NFC", real.relative_to(root).as_posix()),
         )
+
+    def location(self, path: str) -> str:
+        """Return where a listed page is on disk, below the folder: its name may be decomposed."""
+        return self._locations.get(path, path)
 
     def close(self) -> None:
         """Nothing is held open."""
