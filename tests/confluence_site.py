@@ -35,10 +35,24 @@ class Content:
 
 
 @dataclass
+class Attached:
+    """One file of a page (or of a blog post, by an id that no page has)."""
+
+    name: str
+    content: bytes
+    page: str | None
+    version: int = 1
+    space: str = "RH"
+    store: str = ""
+    """Where downloads are redirected to, "" for nowhere."""
+
+
+@dataclass
 class Confluence:
-    """Pages by id, and how the server behaves."""
+    """Pages and files by id, and how the server behaves."""
 
     pages: dict[str, Content] = field(default_factory=dict)
+    files: dict[str, Attached] = field(default_factory=dict)
     authorization: str | None = None
     batch: int = 2
     failures: list[Answer] = field(default_factory=list)
@@ -53,6 +67,8 @@ class Confluence:
         if self.failures:
             return self.failures.pop(0)
         parts = urlsplit(request.path)
+        if parts.path.startswith(f"{CONTEXT}/download/"):
+            return self._download(parts.path.split("/")[4])
         if parts.path != f"{CONTEXT}/rest/api/content/search":
             return Answer(status=404)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
@@ -64,8 +80,10 @@ class Confluence:
             rest = parts.query.split("&cursor=")[0]
             links["next"] = f"/rest/api/content/search?{rest}&cursor={start + limit}"
         results = [
-            _shape(page_id, self.pages[page_id], query.get("expand", ""))
-            for page_id in found[start : start + limit]
+            _attachment(content_id, self.files[content_id])
+            if content_id in self.files
+            else _shape(content_id, self.pages[content_id], query.get("expand", ""))
+            for content_id in found[start : start + limit]
         ]
         told = {"results": results, "totalSize": len(found), "_links": links}
         return Answer(json.dumps(told).encode(), headers={"Content-Type": "application/json"})
@@ -73,9 +91,19 @@ class Confluence:
     def _matching(self, cql: str) -> Sequence[str]:
         if match := re.fullmatch(r"id=(\d+)", cql):
             return [match[1]] if match[1] in self.pages else []
+        if match := re.fullmatch(r'space="(\w+)" and type=attachment', cql):
+            return [file_id for file_id, file in self.files.items() if file.space == match[1]]
         match = re.fullmatch(r'space="(\w+)" and type=page', cql)
         assert match, cql
         return [page_id for page_id, page in self.pages.items() if page.space == match[1]]
+
+    def _download(self, file_id: str) -> Answer:
+        file = self.files.get(file_id)
+        if file is None:
+            return Answer(status=404)
+        if file.store:
+            return Answer(status=302, headers={"Location": file.store})
+        return Answer(file.content, headers={"Content-Type": "application/octet-stream"})
 
 
 def basic(email: str, token: str) -> str:
@@ -108,4 +136,22 @@ def _shape(page_id: str, page: Content, expand: str) -> dict[str, object]:
         }
     if "body.export_view" in expand:
         shape["body"] = {"export_view": {"value": page.body, "representation": "export_view"}}
+    return shape
+
+
+def _attachment(file_id: str, file: Attached) -> dict[str, object]:
+    shape: dict[str, object] = {
+        "id": file_id,
+        "type": "attachment",
+        "status": "current",
+        "title": file.name,
+        "version": {"number": file.version, "when": "2024-05-01T10:00:00.000Z"},
+        "extensions": {"mediaType": "application/octet-stream", "fileSize": len(file.content)},
+        "_links": {
+            "webui": f"/spaces/{file.space}/pages/{file.page}?preview={file_id}",
+            "download": f"/download/attachments/{file_id}/file?version={file.version}&api=v2",
+        },
+    }
+    if file.page is not None:
+        shape["container"] = {"id": file.page, "type": "page"}
     return shape

@@ -322,6 +322,7 @@ class ConfluenceTable(SourceTable):
         group_audiences: Audience by Confluence group; restrictions to others let nobody read.
         labels: Pages with one of these only; none: all.
         exclude_labels: Pages with one of these are left out.
+        attachments: Whether the files of the pages are taken, too.
         private_network: Whether the site may have a private address.
         requests_per_second: Never more than these.
     """
@@ -336,6 +337,7 @@ class ConfluenceTable(SourceTable):
     group_audiences: dict[Text, Text] = Field(default_factory=dict)
     labels: Names = ()
     exclude_labels: Names = ()
+    attachments: bool = True
     private_network: bool = False
     requests_per_second: Annotated[float, Field(gt=0)] = 5.0
 

@@ -1,10 +1,10 @@
-"""The pages of Confluence spaces, Cloud or Data Center, by the REST interface both have."""
+"""The pages of Confluence spaces and the files attached to them, Cloud or Data Center, by REST."""
 
 from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,12 +14,31 @@ from pydantic import SecretStr
 
 from ingest.errors import PageParseError, SourceUnavailableError
 from ingest.parsing.media import HTML
-from ingest.records import EVERYONE, PUBLIC, Audiences, RawPage, narrow
-from ingest.sources.base import DEFAULT_MAX_PAGE_BYTES, UNWATCHED, Entry, Listing, Watch
-from ingest.sources.paths import PathFilter
+from ingest.records import EVERYONE, PUBLIC, Audiences, RawPage, SkippedPage, narrow
+from ingest.sources.base import (
+    DEFAULT_MAX_PAGE_BYTES,
+    UNWATCHED,
+    Entry,
+    Listing,
+    Watch,
+    too_large,
+)
+from ingest.sources.confluence_attachments import (
+    ATTACHMENT_DETAILS,
+    STORES,
+    Attachment,
+    read_attachment,
+)
+from ingest.sources.paths import PathFilter, has_page_suffix, media_type_of
 from ingest.sources.web_addresses import place_of
 from ingest.sources.web_client import WebClient
-from ingest.sources.web_json import JsonInterface, JsonObject, NotThere, PageByPage
+from ingest.sources.web_json import (
+    MAX_REPLY_BYTES,
+    JsonInterface,
+    JsonObject,
+    NotThere,
+    PageByPage,
+)
 from ingest.sources.web_visitor import SiteAccess
 
 _SEARCH: Final = "/rest/api/content/search"
@@ -64,12 +83,20 @@ class _Page:
     """Who may read it as far as its own restrictions go."""
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    attachment: Attachment
+    page: _Page
+    audiences: Audiences
+
+
 class ConfluenceSource:
-    """The current pages of some spaces, named `SPACE/title`.
+    """The current pages of some spaces, named `SPACE/title`, and their files (`…/name.pdf`).
 
     A page may be read by those whom its own restrictions and those of every page above it let
     read it. Groups of Confluence become audiences as configured; a restriction to people, or to a
-    group that is not configured, or one that is not told, lets nobody read the page here.
+    group that is not configured, or one that is not told, lets nobody read the page here. A file
+    may be read by those who may read its page.
     """
 
     def __init__(
@@ -83,6 +110,8 @@ class ConfluenceSource:
         group_audiences: Mapping[str, str] | None = None,
         labels: Sequence[str] = (),
         exclude_labels: Sequence[str] = (),
+        attachments: bool = True,
+        stores: Collection[str] = STORES,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         max_page_bytes: int = DEFAULT_MAX_PAGE_BYTES,
@@ -99,6 +128,8 @@ class ConfluenceSource:
             group_audiences: Audience by Confluence group.
             labels: Pages with one of these only; none: all.
             exclude_labels: Pages with one of these are left out.
+            attachments: Whether the files of the pages are taken, too.
+            stores: Further hosts that downloads may be redirected to; they see no login.
             include: Patterns of `SPACE/title` to take; empty means all; see `path_pattern`.
             exclude: Patterns to leave out; they win over `include`.
             max_page_bytes: Larger pages are skipped and reported.
@@ -112,10 +143,14 @@ class ConfluenceSource:
         self._group_audiences = dict(group_audiences or {})
         self._labels = frozenset(labels)
         self._exclude_labels = frozenset(exclude_labels)
+        self._with_attachments = attachments
+        self._stores = frozenset(stores)
         self._filter = PathFilter(include, exclude)
         self._max_page_bytes = max_page_bytes
         self._audiences = audiences
         self._pages: dict[str, tuple[_Page, Audiences]] = {}
+        self._files: dict[str, _File] = {}
+        self._storage: WebClient | None = None
         self._interface: JsonInterface | None = None
         self._reading = PageByPage()
 
@@ -146,65 +181,136 @@ class ConfluenceSource:
         """
         self.close()
         self._interface = self._open(watch)
-        pages: dict[str, tuple[_Page, Audiences]] = {}
+        self._pages, self._files = {}, {}
+        skipped: list[SkippedPage] = []
         for space in self._spaces:
             found: dict[str, _Page] = {}
-            for result in self._results(f'space="{space}" and type=page'):
+            for result in self._results(f'space="{space}" and type=page', _DETAILS):
                 page = self._page(result)
                 found[page.page_id] = page
-                watch.listed(len(pages) + len(found), len(pages) + len(found))
+                listed = len(self._pages) + len(found)
+                watch.listed(listed, listed)
             if not found:
                 raise self._empty(space)
-            for page in found.values():
-                path = f"{space}/{page.title}"
-                if path in pages:
-                    path = f"{path} ({page.page_id})"
-                if self._is_wanted(path, page):
-                    pages[path] = (page, self._readers(page, found))
-        self._pages = pages
-        return Listing(tuple(Entry(path, _version(*pages[path])) for path in sorted(pages)))
+            paths = self._take_pages(space, found)
+            if self._with_attachments:
+                skipped += self._take_files(space, found, paths)
+        versions = {path: _version(page.version, who) for path, (page, who) in self._pages.items()}
+        for path, file in self._files.items():
+            versions[path] = _version(file.attachment.version, file.audiences)
+        return Listing(
+            entries=tuple(Entry(path, versions[path]) for path in sorted(versions)),
+            skipped=tuple(sorted(skipped, key=lambda page: page.path)),
+        )
 
     def fetch(self, entry: Entry) -> RawPage:
-        """Ask for one page of the last listing.
+        """Ask for one page or file of the last listing.
 
         Raises:
             PageParseError: If it was deleted or restricted meanwhile, or the site cannot show it.
             SourceUnavailableError: If the site shows no page any more.
         """
+        if entry.path in self._files:
+            return self._fetch_file(entry.path, self._files[entry.path])
         if entry.path not in self._pages:
             raise PageParseError("not in the last listing")
         page, audiences = self._pages[entry.path]
         with self._reading.page():
-            results = self._search(f"id={page.page_id}", expand=f"{_DETAILS},{_BODY}").get(
-                "results"
-            )
-        if not results:
-            raise PageParseError("it was deleted meanwhile")
-        now = self._page(results[0])
-        if (now.restriction, now.ancestors) != (page.restriction, page.ancestors):
-            # What was written since may not be for those who could read it then.
-            raise PageParseError("who may read it changed meanwhile: the next sync reads it")
+            result = self._unchanged(page, f"{_DETAILS},{_BODY}")
         try:
-            body = results[0]["body"]["export_view"]["value"]
+            body = result["body"]["export_view"]["value"]
         except (KeyError, TypeError) as error:
             raise PageParseError("the site does not show its text") from error
         document = (
             f"<html><body><main><h1>{html.escape(page.title)}</h1>{body}</main></body></html>"
         )
+        content = document.encode("utf-8", "replace")
+        if len(content) > self._max_page_bytes:
+            raise PageParseError(too_large(self._max_page_bytes))
         return RawPage(
             path=entry.path,
-            content=document.encode("utf-8", "replace"),
+            content=content,
             media_type=HTML,
             modified_at=page.modified_at,
             url=page.url,
             audiences=audiences,
         )
 
+    def _fetch_file(self, path: str, file: _File) -> RawPage:
+        attachment, media_type = file.attachment, media_type_of(path)
+        with self._reading.page():
+            try:
+                content = self._asking().file(
+                    self._address(attachment.download),
+                    media_type,
+                    max_bytes=self._max_page_bytes,
+                    storage=self._store(),
+                )
+            except NotThere as error:
+                raise PageParseError("it was deleted meanwhile") from error
+            self._unchanged(file.page, _DETAILS)
+        return RawPage(
+            path=path,
+            content=content,
+            media_type=media_type,
+            modified_at=_moment(attachment.modified),
+            url=self._address(attachment.shown) if attachment.shown else file.page.url,
+            audiences=file.audiences,
+        )
+
+    def _unchanged(self, page: _Page, expand: str) -> JsonObject:
+        """Return a page as the site shows it now.
+
+        Raises:
+            PageParseError: If it was deleted since, or is for others.
+        """
+        results = self._search(f"id={page.page_id}", expand=expand).get("results")
+        if not results:
+            raise PageParseError("it was deleted meanwhile")
+        now = self._page(results[0])
+        if (now.restriction, now.ancestors) != (page.restriction, page.ancestors):
+            # What was written since may not be for those who could read it then.
+            raise PageParseError("who may read it changed meanwhile: the next sync reads it")
+        found: JsonObject = results[0]
+        return found
+
     def close(self) -> None:
         """Close the connections."""
         if self._interface is not None:
             self._interface.close()
             self._interface = None
+        if self._storage is not None:
+            self._storage.close()
+            self._storage = None
+
+    def _take_pages(self, space: str, found: Mapping[str, _Page]) -> dict[str, str]:
+        """List the pages of a space that are wanted; return the path of each, wanted or not."""
+        paths: dict[str, str] = {}
+        for page in found.values():
+            path = f"{space}/{page.title}"
+            if path in self._pages:
+                path = f"{path} ({page.page_id})"
+            paths[page.page_id] = path
+            if self._is_wanted(path, page):
+                self._pages[path] = (page, self._readers(page, found))
+        return paths
+
+    def _take_files(
+        self, space: str, found: Mapping[str, _Page], paths: Mapping[str, str]
+    ) -> Iterator[SkippedPage]:
+        """List the files of a space's pages that can be parsed; yield those that are too large."""
+        for result in self._results(f'space="{space}" and type=attachment', ATTACHMENT_DETAILS):
+            attachment = read_attachment(result)
+            if attachment is None or attachment.page_id not in found:
+                continue  # of a blog post, or of a page that we do not see
+            page = found[attachment.page_id]
+            path = f"{paths[page.page_id]}/{attachment.name}"
+            if not has_page_suffix(path) or not self._is_wanted(path, page):
+                continue
+            if (attachment.size or 0) > self._max_page_bytes:
+                yield SkippedPage(path, too_large(self._max_page_bytes))
+            else:
+                self._files[path] = _File(attachment, page, self._readers(page, found))
 
     def _is_wanted(self, path: str, page: _Page) -> bool:
         if page.labels & self._exclude_labels or (self._labels and not page.labels & self._labels):
@@ -256,9 +362,9 @@ class ConfluenceSource:
 
     # --- asking ----------------------------------------------------------------------------------
 
-    def _results(self, cql: str) -> Iterator[JsonObject]:
+    def _results(self, cql: str, expand: str) -> Iterator[JsonObject]:
         """Yield what a search finds, batch by batch, until the site says it is done."""
-        found = self._search(cql, expand=_DETAILS, limit=_BATCH)
+        found = self._search(cql, expand=expand, limit=_BATCH)
         seen: set[str] = set()
         while True:
             yield from found.get("results") or ()
@@ -275,10 +381,8 @@ class ConfluenceSource:
         return self._get(f"{self._site}{_SEARCH}", {"cql": cql, **parameters})
 
     def _get(self, url: str, parameters: Mapping[str, str | int] | None = None) -> JsonObject:
-        if self._interface is None:
-            self._interface = self._open(UNWATCHED)
         try:
-            return self._interface.get(url, parameters)
+            return self._asking().get(url, parameters)
         except NotThere as error:
             raise SourceUnavailableError(f"{error}: is it the address of Confluence?") from error
 
@@ -296,26 +400,46 @@ class ConfluenceSource:
             f"the space {space!r} has no page that this account may see: {_LOGIN}"
         )
 
+    def _asking(self) -> JsonInterface:
+        if self._interface is None:
+            self._interface = self._open(UNWATCHED)
+        return self._interface
+
     def _open(self, watch: Watch) -> JsonInterface:
-        headers = {**self._access.headers, "Accept": SecretStr("application/json")}
+        headers = {**self._access.headers, "Accept": SecretStr("application/json, */*;q=0.5")}
         if self._login is not None:
             headers["Authorization"] = self._login.header
-        client = WebClient(
-            {place_of(self._site)},
+        client = self._client({place_of(self._site)}, headers, self._access.cookies, watch)
+        return JsonInterface(client, login=_LOGIN)
+
+    def _store(self) -> WebClient:
+        """Return what follows downloads to where the site keeps files, without the login."""
+        if self._storage is None:
+            self._storage = self._client(self._stores, {}, {}, UNWATCHED)
+        return self._storage
+
+    def _client(
+        self,
+        places: Collection[str],
+        headers: Mapping[str, SecretStr],
+        cookies: Mapping[str, SecretStr],
+        watch: Watch,
+    ) -> WebClient:
+        return WebClient(
+            places,
             headers=headers,
-            cookies=self._access.cookies,
+            cookies=cookies,
             private_network=self._access.private_network,
             requests_per_second=self._access.requests_per_second,
-            max_bytes=self._max_page_bytes,
+            max_bytes=max(MAX_REPLY_BYTES, self._max_page_bytes),
             first_retry_s=self._access.first_retry_s,
             stopped=watch.stopped,
         )
-        return JsonInterface(client, login=_LOGIN)
 
 
-def _version(page: _Page, audiences: Audiences) -> str:
+def _version(number: str, audiences: Audiences) -> str:
     # Restrictions change without a new version of the page.
-    return f"{page.version} {','.join(sorted(audiences))}"
+    return f"{number} {','.join(sorted(audiences))}"
 
 
 def _labels(result: JsonObject) -> frozenset[str]:

@@ -178,6 +178,7 @@ def _open_confluence(table: ConfluenceTable, settings: IngestSettings) -> Source
         group_audiences=table.group_audiences,
         labels=table.labels,
         exclude_labels=table.exclude_labels,
+        attachments=table.attachments,
         **_page_options(table, settings),
     )
 

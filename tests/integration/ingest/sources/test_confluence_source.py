@@ -13,7 +13,7 @@ from ingest.pipeline import sync
 from ingest.records import PUBLIC
 from ingest.sources.confluence import ConfluenceLogin, ConfluenceSource
 from ingest.sources.web_visitor import SiteAccess
-from tests.confluence_site import Confluence, Content, basic
+from tests.confluence_site import Attached, Confluence, Content, basic
 from tests.fakes import FakeEmbedder, FakeIndexWriter
 from tests.web_site import Answer, Site, serving
 
@@ -236,3 +236,128 @@ def test_a_page_that_is_restricted_while_it_is_read_is_left_to_the_next_sync(
         source.fetch(entry)
     [again] = [entry for entry in source.listing().entries if entry.path == "RH/Primes"]
     assert source.fetch(again).audiences != PUBLIC
+
+
+def attach(confluence: Confluence, name: str, text: str = "Le texte.", page: str = "1") -> Attached:
+    file = Attached(name, f"# Fichier\n\n{text}\n".encode(), page)
+    confluence.files[f"att{len(confluence.files) + 1}"] = file
+    return file
+
+
+def test_files_of_pages_come_with_their_text_and_the_restrictions_of_the_page(
+    site, confluence, open_confluence
+):
+    confluence.pages = {
+        "1": Content("Paie", groups=("hr-team",)),
+        "2": Content("Primes", above=("1",)),
+        "3": Content("Accueil"),
+    }
+    attach(confluence, "barème.md", "Le barème.", "2")
+    attach(confluence, "plan.md", "Le plan.", "3")
+    for name, page in (("photo.png", "1"), ("billet.md", "99"), ("vu.md", "3")):
+        attach(confluence, name, page=page)
+    confluence.files["att5"].page = None  # of what we may not see
+    writer = FakeIndexWriter()
+
+    report = sync(open_confluence(), writer, FakeEmbedder())
+
+    assert report.added == (
+        "RH/Accueil",
+        "RH/Accueil/plan.md",
+        "RH/Paie",
+        "RH/Primes",
+        "RH/Primes/barème.md",
+    )
+    page, chunks, _ = writer.pages["c", "RH/Primes/barème.md"]
+    assert page.url == f"{site.url}/wiki/spaces/RH/pages/2?preview=att1"
+    assert page.modified_at == datetime(2024, 5, 1, 10, tzinfo=UTC)
+    assert (page.audiences, chunks[0].text) == ({"rh"}, "Le barème.")
+
+
+def test_files_change_go_and_are_chosen_like_pages(site, confluence, open_confluence):
+    confluence.pages = {"1": Content("A", labels=("guide",)), "2": Content("B")}
+    for name in ("un.md", "deux.md", "trois.md"):
+        attach(confluence, name)
+    attach(confluence, "autre.md", page="2")
+    writer = FakeIndexWriter()
+    sync(open_confluence(), writer, FakeEmbedder())
+    confluence.files["att1"] = Attached("un.md", b"# Un\n\nNeuf.\n", "1", version=2)
+    del confluence.files["att2"]
+    confluence.pages["1"].groups = ("board",)
+    site.requests.clear()
+
+    report = sync(open_confluence(), writer, FakeEmbedder())
+
+    assert report.removed == ("RH/A/deux.md",)
+    assert report.updated == ("RH/A", "RH/A/trois.md", "RH/A/un.md")
+    assert writer.pages["c", "RH/A/trois.md"][0].audiences == {"direction"}
+    assert not [path for path, _ in site.requests if "att4" in path]
+
+    def listed(**options: object) -> list[str]:
+        return [entry.path for entry in open_confluence(**options).listing().entries]
+
+    assert listed(labels=["guide"]) == ["RH/A", "RH/A/trois.md", "RH/A/un.md"]
+    assert listed(include=["RH/A/**"]) == ["RH/A/trois.md", "RH/A/un.md"]
+    assert listed(attachments=False) == ["RH/A", "RH/B"]
+
+
+def test_a_download_follows_the_redirect_to_where_files_are_kept_without_the_login(
+    site, confluence, open_confluence
+):
+    confluence.pages = {"1": Content("A")}
+    confluence.authorization = "Bearer t0k"
+    login = ConfluenceLogin(SecretStr("t0k"))
+    with serving(Site()) as store:
+        store.put("/file?token=k3y", b"# Ailleurs\n\nTexte.\n", "application/octet-stream")
+        attach(confluence, "ailleurs.md").store = f"{store.url}/file?token=k3y"
+        host = store.url.removeprefix("http://")
+        source = open_confluence(login=login, stores=[host])
+        entry = source.listing().entries[1]
+
+        assert b"Ailleurs" in source.fetch(entry).content
+        assert "authorization" not in store.headers[0]
+        stranger = open_confluence(login=login)
+        entry = stranger.listing().entries[1]
+        with pytest.raises(PageParseError, match="not one of the configured hosts") as refused:
+            stranger.fetch(entry)
+        assert "k3y" not in str(refused.value)
+
+
+def test_a_file_that_cannot_be_had_is_skipped_and_the_rest_is_in_sync(confluence, open_confluence):
+    confluence.pages = {"1": Content("A"), "2": Content("B")}
+    attach(confluence, "grand.md", "x" * 3_000)
+    attach(confluence, "page de connexion.docx")
+    gone, restricted = attach(confluence, "parti.md"), attach(confluence, "secret.md", page="2")
+    source = open_confluence(max_page_bytes=2_000)
+    listing = source.listing()
+    entries = {entry.path: entry for entry in listing.entries}
+
+    assert [(page.path, page.reason) for page in listing.skipped] == [
+        ("RH/A/grand.md", "larger than 2000 bytes (MAX_PAGE_BYTES)")
+    ]
+    healthy = confluence.answer
+    login = Answer(b"<html>", headers={"Content-Type": "text/html;charset=UTF-8"})
+    confluence.answer = lambda r: login if "att2" in r.path else healthy(r)  # type: ignore[method-assign]
+    with pytest.raises(PageParseError, match="a web page in place of the file: look at email"):
+        source.fetch(entries["RH/A/page de connexion.docx"])
+    del confluence.files["att3"]
+    with pytest.raises(PageParseError, match="deleted meanwhile"):
+        source.fetch(entries[f"RH/A/{gone.name}"])
+    confluence.pages["2"].groups = ("board",)
+    with pytest.raises(PageParseError, match="changed meanwhile"):
+        source.fetch(entries[f"RH/B/{restricted.name}"])
+
+
+def test_a_listing_of_files_that_breaks_off_deletes_nothing(confluence, open_confluence):
+    confluence.pages = {"1": Content("A")}
+    for n in range(5):
+        attach(confluence, f"fichier {n}.md", f"Le fichier {n}.")
+    writer = FakeIndexWriter()
+    sync(open_confluence(), writer, FakeEmbedder())
+    healthy = confluence.answer
+    broken = Answer(status=500)
+    confluence.answer = lambda r: broken if "attachment&" in r.path else healthy(r)  # type: ignore[method-assign]
+
+    report = sync(open_confluence(), writer, FakeEmbedder())
+
+    assert (report.complete, report.removed, len(writer.pages)) == (False, (), 6)
