@@ -47,8 +47,9 @@ ask: setup ## Ask one question of the sample handbook: make ask Q="combien de jo
 	  $(BIN)/manuel ingest && $(BIN)/manuel ask "$$Q"
 ask: export Q := $(value Q)
 
+# Whole files go to a worker: what they set up, an encoder or a browser, is set up once.
 test: setup-dev ## Run every test
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile
 
 unit: setup-dev ## Run the tests that take milliseconds
 	@$(BIN)/python -m pytest tests/unit
