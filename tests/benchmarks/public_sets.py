@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,9 @@ from bot.records import Question
 from bot.settings import BotSettings
 
 SEED = 20_261_130
+
+_TITLED = re.compile(r"\A---\n.*?\n---\n\s*(?:# [^\n]*\n)?", re.DOTALL)
+"""Front matter and first heading of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,9 @@ class PublicSet:
         unanswerable: Unanswerable questions sampled, at most.
         standalone_only: Leave out questions that only make sense beside their paragraph.
         language: Only pages of this language, and questions whose answer is in it.
+        documents: Indexed, at most: those that answer the sample, then others by chance.
+        handbook: Folder of `shared/corpora` that holds the documents, where the set has none. Their
+            titles, which are the questions, are left out.
     """
 
     folder: str
@@ -33,12 +39,21 @@ class PublicSet:
     unanswerable: int
     standalone_only: bool = False
     language: str | None = None
+    documents: int | None = None
+    handbook: str | None = None
 
 
 PUBLIC_SETS = {
     "piaf": PublicSet("piaf-fr", 60, 60, standalone_only=True),
     "clapnq": PublicSet("clapnq-dev-en", 60, 60),
     "cnil": PublicSet("cnil-faq-fr", 60, 9),
+    # The same question is answered for one agreement and not for another.
+    "cdtn": PublicSet("cdtn-conventions-fr", 80, 60, documents=1_000),
+    "spf": PublicSet(
+        "service-public-questions-fr", 80, 60, documents=150, handbook="service-public"
+    ),
+    # Turns of conversations.
+    "mtrag": PublicSet("mtrag-un-en", 60, 60, documents=600),
     # Asked in the other language than that of the pages.
     "gc-fr-to-en": PublicSet("gc-crosslingual-fr-en", 120, 0, language="en"),
     "gc-en-to-fr": PublicSet("gc-crosslingual-fr-en", 120, 0, language="fr"),
@@ -53,19 +68,49 @@ def index_settings(name: str, work: Path) -> BotSettings:
 
 
 def write_pages(shared: Path, public_set: PublicSet, target: Path) -> None:
-    """Write each document of a set as a Markdown page under `target`."""
+    """Write each indexed document of a set as a Markdown page under `target`."""
     target.mkdir(parents=True, exist_ok=True)
+    documents = dict(_documents(shared, public_set))
+    for document_id in _indexed(shared, public_set, list(documents)):
+        path = target / page_name(document_id)
+        path.write_text(f"{documents[document_id]}\n", encoding="utf-8")
+
+
+def _documents(shared: Path, public_set: PublicSet) -> Iterator[tuple[str, str]]:
+    """Read each document of a set: its id, and its Markdown."""
+    if public_set.handbook is not None:
+        folder = shared / "corpora" / public_set.handbook
+        for path in sorted(folder.rglob("*.md")):
+            page = _TITLED.sub("", path.read_text(encoding="utf-8"), count=1)
+            yield path.relative_to(folder).as_posix(), page
+        return
     for record in _records(shared / "benchmarks" / public_set.folder / "corpus.jsonl"):
         if public_set.language not in (None, record.get("lang")):
             continue
         title = record["title"].replace("\n", " ").strip()
         heading = f"# {title}\n\n" if title else ""
-        path = target / page_name(record["id"])
-        path.write_text(f"{heading}{record['text']}\n", encoding="utf-8")
+        yield record["id"], f"{heading}{record['text']}"
+
+
+def _indexed(shared: Path, public_set: PublicSet, document_ids: Sequence[str]) -> Sequence[str]:
+    if public_set.documents is None:
+        return document_ids
+    asked = {
+        document_id
+        for record in _sample(shared, public_set)
+        for document_id in record["gold_doc_ids"]
+    }
+    others = [document_id for document_id in document_ids if document_id not in asked]
+    random.Random(SEED).shuffle(others)  # noqa: S311 - see `_sample`
+    return [*sorted(asked), *others][: max(len(asked), public_set.documents)]
 
 
 def read_public_questions(shared: Path, public_set: PublicSet) -> list[LabelledQuestion]:
     """Sample the questions of a set, always the same ones."""
+    return [_labelled(record) for record in _sample(shared, public_set)]
+
+
+def _sample(shared: Path, public_set: PublicSet) -> list[Mapping[str, Any]]:
     path = shared / "benchmarks" / public_set.folder / "queries.jsonl"
     records = [
         record
@@ -81,7 +126,7 @@ def read_public_questions(shared: Path, public_set: PublicSet) -> list[LabelledQ
         pool = [r for r in records if r["answerable"] is answerable]
         # Sampling for a benchmark: repeatable, nothing to do with security.
         chosen += random.Random(SEED).sample(pool, min(count, len(pool)))  # noqa: S311
-    return [_labelled(record) for record in chosen]
+    return chosen
 
 
 def page_name(document_id: str) -> str:
