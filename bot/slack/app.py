@@ -209,6 +209,7 @@ class SlackApp:
             self._connection.workspaces.close()
             await self._parts.pane.close()
             await self._parts.wider.close()
+            await self._parts.home.close()
         log.info("stopped")
 
     async def _start(self) -> None:

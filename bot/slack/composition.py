@@ -35,6 +35,7 @@ from bot.slack.delivery import SlackDelivery
 from bot.slack.feedback import FeedbackListener
 from bot.slack.feedback_writer import FeedbackWriter
 from bot.slack.home.admin import HomeAdmin
+from bot.slack.home.questions import HomeModals
 from bot.slack.home.tab import Home
 from bot.slack.house_rules import HouseRules
 from bot.slack.jobs import Workers
@@ -49,7 +50,7 @@ from bot.slack.stream_closing import StreamClosing
 from bot.slack.streaming import Streams
 from bot.slack.wider_answers import WiderAnswers
 from bot.slack.wording import DEFAULT_LANGUAGE, WORDS
-from bot.store import Stores
+from bot.store import Job, Stores
 
 RETRIES = 3
 
@@ -95,6 +96,7 @@ class Parts:
         workers: Work off the queue.
         pane: Shows that a question is being answered.
         wider: Offers private answers, beside the queue.
+        home: Shows Home tabs anew, beside the queue.
         pauses: How long Slack wants to be left alone.
         closing: Ends the streams of answers that never come.
         model_alerts: Tells the owners about the model.
@@ -105,6 +107,7 @@ class Parts:
     workers: Workers
     pane: AgentPane
     wider: WiderAnswers
+    home: Home
     pauses: Pauses
     closing: StreamClosing
     model_alerts: ModelAlerts
@@ -147,14 +150,21 @@ def compose(foundation: Foundation) -> Parts:
         common.readers,
         common.poster,
     )
+    admin = AdminCommands(given.maintenance, common.people, common.poster)
+    home = _home(given, common, admin)
     pane = AgentPane(common.poster, common.people, stores.jobs)
     streams = Streams(common.poster, stores.jobs, common.pauses)
-    workers = _workers(given, common, pane, wider, streams)
+
+    def afterwards(job: Job) -> None:
+        (wider.offer if job.thread_ts else home.answered)(job)
+
+    workers = _workers(given, common, pane, afterwards, streams)
     return Parts(
         client=common.client,
         workers=workers,
         pane=pane,
         wider=wider,
+        home=home,
         pauses=common.pauses,
         closing=StreamClosing(streams, stores.streams, given.connection.enter),
         model_alerts=ModelAlerts(
@@ -164,7 +174,8 @@ def compose(foundation: Foundation) -> Parts:
             *_questions(given, common, workers),
             partial(pane.register, post=workers.post),
             wider.register,
-            *_private(given, common, asking),
+            partial(home.register, queue=workers),
+            *_private(given, common, asking, admin),
         ),
     )
 
@@ -217,13 +228,23 @@ def _common(given: Foundation) -> _Common:
 
 
 def _workers(
-    given: Foundation, common: _Common, pane: AgentPane, wider: WiderAnswers, streams: Streams
+    given: Foundation,
+    common: _Common,
+    pane: AgentPane,
+    afterwards: Callable[[Job], None],
+    streams: Streams,
 ) -> Workers:
     stores = given.stores
     return Workers(
         stores.jobs,
         # What was begun before streams were switched off is finished all the same.
-        SlackDelivery(common.poster, common.people.words, common.channels, streams),
+        SlackDelivery(
+            common.poster,
+            common.people.words,
+            common.channels,
+            streams,
+            HomeModals(common.poster, common.people.words),
+        ),
         given.handbook.answer,
         enter=given.connection.enter,
         questions=stores.questions,
@@ -232,7 +253,7 @@ def _workers(
         presentation=common.presentation,
         reception=Reception(common.admission, stores.muted_threads, stores.jobs),
         progress=pane,
-        afterwards=wider.offer,
+        afterwards=afterwards,
         channels=common.channels,
         readers=common.readers,
         streams=streams if given.rules.stream_answers else None,
@@ -269,11 +290,33 @@ def _questions(given: Foundation, common: _Common, workers: Workers) -> tuple[Re
     )
 
 
-def _private(given: Foundation, common: _Common, asking: PrivateAsking) -> tuple[Register, ...]:
-    """Return what listens where one person sees the result: commands, shortcut, thumbs, Home."""
+def _home(given: Foundation, common: _Common, admin: AdminCommands) -> Home:
+    return Home(
+        handbook=given.handbook,
+        client=common.client,
+        statistics=given.stores.statistics,
+        feedback=FeedbackWriter(given.stores.feedback),
+        maintenance=given.maintenance,
+        admin=HomeAdmin(
+            client=common.poster,
+            handbook=given.handbook,
+            maintenance=given.maintenance,
+            statistics=given.stores.statistics,
+            commands=admin,
+            people=common.people,
+        ),
+        people=common.people,
+        admission=common.admission,
+        readers=common.readers,
+    )
+
+
+def _private(
+    given: Foundation, common: _Common, asking: PrivateAsking, admin: AdminCommands
+) -> tuple[Register, ...]:
+    """Return what listens where one person sees the result: commands, shortcut, thumbs."""
     stores, people, poster = given.stores, common.people, common.poster
     searching = Searching(given.handbook, people, common.admission, common.channels, common.readers)
-    admin = AdminCommands(given.maintenance, people, poster)
     channel = ChannelCommand(stores.channel_settings, given.maintenance, people, poster)
     explaining = Explaining(
         given.handbook,
@@ -295,31 +338,13 @@ def _private(given: Foundation, common: _Common, asking: PrivateAsking) -> tuple
         searching=searching,
     )
     shortcut = MessageShortcut(asking, people, common.presentation, poster)
-    # One writer: presses in a message and in the Home tab are written in the order they come.
-    writer = FeedbackWriter(stores.feedback)
     feedback = FeedbackListener(
-        writer, poster, people, stores.questions, humans=bool(given.rules.owners_channel)
-    )
-    home = Home(
-        handbook=given.handbook,
-        asking=asking,
-        client=common.client,
-        statistics=stores.statistics,
-        feedback=writer,
-        maintenance=given.maintenance,
-        admin=HomeAdmin(
-            client=poster,
-            handbook=given.handbook,
-            maintenance=given.maintenance,
-            statistics=stores.statistics,
-            commands=admin,
-            people=people,
-        ),
-        people=people,
-        admission=common.admission,
-        readers=common.readers,
+        FeedbackWriter(stores.feedback),
+        poster,
+        people,
+        stores.questions,
+        humans=bool(given.rules.owners_channel),
     )
     return tuple(
-        part.register
-        for part in (searching, commands, shortcut, asking, feedback, admin, channel, home)
+        part.register for part in (searching, commands, shortcut, asking, feedback, admin, channel)
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import aiohttp
@@ -19,6 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import DeliveryDelayed, DeliveryRefused, DeliveryUncertain, SlackDeliveryError
 from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.feedback_row import variants
+from bot.slack.mrkdwn import clean, shortened
 from bot.slack.people import WordsFor
 from bot.slack.rendering import Message, render_notice, with_notice
 from bot.store import Job, OwnPost
@@ -50,6 +51,7 @@ PLACE_CLOSED = frozenset(
 _NEVER_MOVED = frozenset({OwnPost.RELAY, OwnPost.NOTE})
 _OWN_POSTS = frozenset(OwnPost)
 _PAGE_SIZE = 100
+_QUESTION_SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,23 @@ class Begun(Protocol):
         ...
 
 
+class Modals(Protocol):
+    """Where outcomes of the Home tab go; see `bot.slack.home.questions.HomeModals`."""
+
+    async def show(self, job: Job, message: Message) -> bool:
+        """Show one; False where the modal is gone."""
+        ...
+
+
 class SlackDelivery:
-    """Posts in the thread of the question.
+    """Posts in the thread of the question, or shows the outcome in the modal that waits for it.
 
     Args:
         client: With the bot token and without retry handlers: retrying is the queue's work.
         words_for: Chooses what is said above an outcome that could not stand where it was asked.
         channels: What admins chose for single channels.
         begun: What has been shown of answers while they were written.
+        modals: Show what was asked in the Home tab.
     """
 
     def __init__(
@@ -88,15 +99,18 @@ class SlackDelivery:
         words_for: WordsFor,
         channels: ChannelPolicy | None = None,
         begun: Begun | None = None,
+        modals: Modals | None = None,
     ) -> None:
         self._client = client
         self._begun = begun
+        self._modals = modals
         self._channels = channels
         self._words_for = words_for
 
     async def post(self, job: Job, message: Message) -> Posted:
         """Post the outcome in the thread, or to the person when the place is closed to us.
 
+        Where a modal waits for it, it is shown there; when that is gone it is posted to the person.
         What has been shown of it already becomes the outcome. What we post by ourselves is not
         moved; when a question cannot be passed on to humans, whoever wanted that is told.
 
@@ -106,6 +120,8 @@ class SlackDelivery:
             DeliveryRefused: Not posted; never.
             JobStoreError: Not posted: what was chosen for the channel cannot be read now.
         """
+        if not job.thread_ts and job.outcome not in _OWN_POSTS:
+            return await self._show_at_home(job, message)
         if await self._is_private(job):
             if self._begun is not None:
                 await self._begun.remove(job)
@@ -130,6 +146,14 @@ class SlackDelivery:
         else:
             moved = with_notice(message, words.moved_here)
         return await self._send(job, moved, channel=job.user_id)
+
+    async def _show_at_home(self, job: Job, message: Message) -> Posted:
+        if job.view_id and self._modals is not None and await self._modals.show(job, message):
+            return Posted(job.view_id, "")
+        question = shortened(clean(job.question or ""), _QUESTION_SHOWN)
+        words = await self._words_for(job.user_id, question)
+        headed = with_notice(message, words.home_question.format(question=question))
+        return await self._post_thread(replace(job, channel_id=job.user_id), headed)
 
     async def _is_private(self, job: Job) -> bool:
         """Say whether the channel of a question wants its outcome in a direct message."""

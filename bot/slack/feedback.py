@@ -76,7 +76,8 @@ class FeedbackListener:
             await address.show(await self._thanks(given, words))
 
     async def _detailed(self, body: dict[str, Any]) -> None:
-        about, given = json.loads(body["view"]["private_metadata"]), details_in(body)
+        given = details_in(body)
+        about = json.loads(body["view"]["private_metadata"])
         address = ReplyAddress(about["response_url"], about["thread_ts"])
         words = await self._people.words(given.user_id)
         if await self._writer.write(given):

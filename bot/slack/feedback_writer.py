@@ -1,4 +1,4 @@
-"""Writes feedback down in the order in which it was given."""
+"""Writes feedback down beside other work."""
 
 from __future__ import annotations
 
@@ -15,29 +15,17 @@ class FeedbackWriter:
     """Keeps what people think of answers.
 
     A later word of somebody replaces an earlier one, and a thumb and what is said in the modal it
-    opens are two: whatever the database does, the one given first is written first.
+    opens are two. They may be written in any order: the store keeps the one given last.
     """
 
     def __init__(self, store: FeedbackStore) -> None:
         self._store = store
-        self._writing: dict[tuple[str, str], asyncio.Task[bool]] = {}
 
     def write(self, given: Feedback) -> asyncio.Task[bool]:
         """Begin to write; the task says whether it is written, and why not goes to the log."""
-        key = (given.question_id, given.user_id)
-        task = asyncio.create_task(self._write(given, after=self._writing.get(key)))
-        self._writing[key] = task
+        return asyncio.create_task(self._write(given))
 
-        def done(_: asyncio.Task[bool]) -> None:
-            if self._writing.get(key) is task:
-                del self._writing[key]
-
-        task.add_done_callback(done)
-        return task
-
-    async def _write(self, given: Feedback, *, after: asyncio.Task[bool] | None) -> bool:
-        if after is not None:
-            await asyncio.wait({after})
+    async def _write(self, given: Feedback) -> bool:
         try:
             await asyncio.to_thread(self._store.give, given)
         except JobStoreError as error:

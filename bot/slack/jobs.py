@@ -209,19 +209,45 @@ class Workers:
         self._wake[DELIVER].set()
         return True
 
-    async def accept(self, question: NewJob) -> None:
+    async def accept(self, question: NewJob, *, delay_s: float = 0.0) -> None:
         """Store a question; one that is known already is let pass.
+
+        Args:
+            question: To be answered.
+            delay_s: How long that waits for `waits_in`.
 
         Raises:
             JobStoreError: It is not stored: do not acknowledge it.
         """
         loop = asyncio.get_running_loop()
-        job_id = await loop.run_in_executor(self._accepting, self._store.accept, question)
+        accept = partial(self._store.accept, question, delay_s=delay_s)
+        job_id = await loop.run_in_executor(self._accepting, accept)
         if job_id is None:
             log.info("event known already", extra={"event_id": question.event_id})
             return
         log.info("question accepted", extra={"event_id": question.event_id, "job_id": job_id})
         self._wake[ANSWER].set()
+
+    async def waits_in(self, question: NewJob, view_id: str | None) -> bool:
+        """Say in which modal the outcome of an accepted question goes; None: in a direct message.
+
+        Returns:
+            False when the question is not known.
+
+        Raises:
+            JobStoreError: If the database cannot be used now.
+        """
+        job = await self._in_database(
+            self._store.named,
+            team_id=question.team_id,
+            channel_id=question.channel_id,
+            message_ts=question.message_ts,
+        )
+        if job is None:
+            return False
+        await self._in_database(self._store.shown_in, job.job_id, view_id)
+        self._wake[ANSWER].set()
+        return True
 
     def start(self) -> None:
         """Begin with what waits in the database."""
@@ -347,7 +373,7 @@ class Workers:
         earlier = await self._earlier(job)
         audiences = PUBLIC
         if self._readers is not None:
-            audiences = await self._readers.among(job.channel_id, job.user_id)
+            audiences = await self._readable(self._readers, job)
         asked = Question(question, earlier, settings.sources)
         growing = self._streams.begin(job, settings) if self._streams is not None else None
         try:
@@ -362,6 +388,11 @@ class Workers:
         await self._unless_down(self._questions.record, _logged(job, question, kind, outcome))
         request = HumanRequest(job.job_id, job.user_id, question)
         return kind, self._presentation.message(outcome, words, request)
+
+    async def _readable(self, readers: Readers, job: Job) -> Audiences:
+        if not job.thread_ts:  # asked in the Home tab
+            return await readers.alone(job.user_id, job.channel_id)
+        return await readers.among(job.channel_id, job.user_id)
 
     async def _computed(
         self, question: Question, audiences: Audiences, growing: Growing | None
@@ -378,7 +409,7 @@ class Workers:
 
     async def _earlier(self, job: Job) -> tuple[str, ...]:
         """Return the earlier questions of the thread; without them a question stands alone."""
-        if job.thread_ts == job.message_ts:
+        if job.thread_ts in ("", job.message_ts):
             return ()
         try:
             return await self._in_database(
@@ -510,8 +541,8 @@ def _logged(job: Job, question: str, kind: str, outcome: Outcome) -> LoggedQuest
         question_id=job.job_id,
         team_id=job.team_id,
         channel_id=job.channel_id,
-        thread_ts=job.thread_ts,
-        message_ts=job.message_ts,
+        thread_ts=job.thread_ts or None,
+        message_ts=job.message_ts if job.thread_ts else None,
         user_id=job.user_id,
         question=question,
         outcome=kind,

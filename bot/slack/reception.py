@@ -61,8 +61,12 @@ class Reception:
             in_shared_channel=job.in_shared_channel,
         )
         if refusal:
-            said = await asyncio.to_thread(self._jobs.earlier_outcome, job, REFUSAL)
+            said = bool(job.thread_ts) and await asyncio.to_thread(
+                self._jobs.earlier_outcome, job, REFUSAL
+            )
             return Received(REFUSAL, None if said else render_notice(refusal))
+        if not job.thread_ts:  # asked in the Home tab: there is no thread to be silent in
+            return None
         return await asyncio.to_thread(self._silence, job, words)
 
     def _silence(self, job: Job, words: Words) -> Received | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -38,6 +38,7 @@ class Feedback:
 
     Attributes:
         question_id: Of the question log.
+        given_at: When it reached us, in seconds since the epoch; orders what one person says.
     """
 
     question_id: str
@@ -46,38 +47,43 @@ class Feedback:
     verdict: Verdict
     reasons: tuple[Reason, ...] = ()
     comment: str = ""
+    given_at: float = field(default_factory=time.time)
 
 
 class FeedbackStore:
     """Keeps feedback; safe to share between threads.
 
     Every method raises `JobStoreError` when the database cannot be used now.
-
-    Args:
-        now: Clock in seconds since the epoch.
     """
 
-    def __init__(self, engine: Engine, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._now = now
 
     def give(self, given: Feedback) -> None:
-        """Keep what somebody thinks, instead of what they thought before."""
+        """Keep what somebody thinks, unless they have said something later already.
+
+        Whichever process, and in whichever order the words come: the latest one stays.
+        """
         values = {
             "team_id": given.team_id,
             "verdict": given.verdict,
             "reasons": json.dumps(given.reasons),
             "comment": given.comment,
-            "given_at": self._now(),
+            "given_at": given.given_at,
         }
         same = (
             feedback.c.question_id == given.question_id,
             feedback.c.user_id == given.user_id,
         )
         key = {"question_id": given.question_id, "user_id": given.user_id}
+        earlier = feedback.c.given_at <= given.given_at
+        newest = update(feedback).where(*same, earlier).values(values)
+        first = insert(feedback).values({**key, **values})
         with transaction(self._engine) as connection:
-            if not connection.execute(update(feedback).where(*same).values(values)).rowcount:
-                connection.execute(insert(feedback).values({**key, **values}))
+            if connection.execute(newest).rowcount:
+                return
+            if connection.execute(select(feedback.c.given_at).where(*same)).first() is None:
+                connection.execute(first)
 
     def export(self) -> list[dict[str, Any]]:
         """Return everything, oldest first, as JSON objects: with the question and its passages.

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
 
 from bot.sandbox.control import Sandbox
+from bot.sandbox.delivery import DeliveryState
 from bot.sandbox.server import SandboxServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,6 +122,48 @@ async def test_sigterm_lets_the_answer_under_way_be_posted_and_exits_cleanly(
         await asyncio.sleep(1.5)
 
     assert len(sandbox.replies(asked)) == 1
+
+
+def from_the_app(sandbox: Sandbox, who: str) -> list[str]:
+    workspace = sandbox.workspace()
+    direct = workspace.direct(workspace.user(who).user_id)
+    return [message.text for message in direct.messages.values() if message.bot is not None]
+
+
+def waited_for(folder: Path) -> list[str]:
+    """Return the modals whose questions are kept with them."""
+    with closing(sqlite3.connect(folder / "manuel.db")) as database:
+        return [view_id for (view_id,) in database.execute("SELECT view_id FROM bot_jobs")]
+
+
+@pytest.mark.parametrize("window", ["open", "closed"])
+async def test_killed_during_a_question_from_the_home_tab_it_answers_once_after_the_restart(
+    sandbox: Sandbox, tmp_path: Path, window: str
+) -> None:
+    async with serving(sandbox, tmp_path, answer_seconds=30) as process:
+        sandbox.open_home("camille")
+        await sandbox.wait_until(lambda: sandbox.home("camille"), timeout_s=20)
+        pressed = sandbox.click_in_view("camille", "home_ask", "le télétravail ?")
+        waiting = await sandbox.wait_until(lambda: sandbox.modal("camille"), timeout_s=20)
+        async with asyncio.timeout(20):
+            while waiting.view_id not in waited_for(tmp_path):
+                await asyncio.sleep(0.05)
+        process.kill()
+        await process.wait()
+        await gone(sandbox)
+    assert pressed.state is DeliveryState.ACKNOWLEDGED
+    assert "Deux jours" not in str(waiting.content)
+    if window == "closed":
+        sandbox.close_modal("camille")
+
+    async with serving(sandbox, tmp_path):
+        if window == "open":
+            await sandbox.wait_until(lambda: "Deux jours" in str(waiting.content), timeout_s=30)
+        else:
+            await sandbox.wait_until(lambda: from_the_app(sandbox, "camille"), timeout_s=30)
+        await sandbox.wait_until(lambda: len(sandbox.calls("views.publish")) > 1, timeout_s=30)
+
+    assert len(from_the_app(sandbox, "camille")) == (0 if window == "open" else 1)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -19,8 +19,8 @@ from bot.errors import JobStoreError
 from bot.maintenance import HandbookState, Maintenance
 from bot.records import Question, collapse
 from bot.slack.admission import Admission
-from bot.slack.asking import Asker, PrivateAsking
 from bot.slack.audiences import Readers
+from bot.slack.background import BackgroundTasks
 from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.feedback import details_in, details_modal
 from bot.slack.feedback_row import verdict_in
@@ -28,6 +28,7 @@ from bot.slack.feedback_writer import FeedbackWriter
 from bot.slack.hits import render_hits
 from bot.slack.home.admin import HomeAdmin
 from bot.slack.home.modals import THUMB, message_modal, notice_modal, waiting_modal, with_thanks
+from bot.slack.home.questions import OPEN_LIMIT_S, Queue, home_question
 from bot.slack.home.view import (
     AGAIN,
     ASK,
@@ -45,7 +46,15 @@ from bot.slack.people import People
 from bot.slack.readiness import Handbook
 from bot.slack.rendering import Block, Message, render_notice
 from bot.slack.wording import Words
-from bot.store import Feedback, PageUse, RecentQuestion, Statistics, Verdict
+from bot.store import (
+    Feedback,
+    Job,
+    NewJob,
+    PageUse,
+    RecentQuestion,
+    Statistics,
+    Verdict,
+)
 from ingest import PUBLIC, HandbookError, SourceStatus
 
 log = logging.getLogger(__name__)
@@ -121,7 +130,6 @@ class Home:
         *,
         client: AsyncWebClient,
         handbook: Handbook,
-        asking: PrivateAsking,
         statistics: Statistics,
         feedback: FeedbackWriter,
         maintenance: Maintenance,
@@ -133,7 +141,6 @@ class Home:
     ) -> None:
         self._client = client
         self._handbook = handbook
-        self._asking = asking
         self._statistics = statistics
         self._feedback = feedback
         self._maintenance = maintenance
@@ -146,9 +153,15 @@ class Home:
         self._uses: dict[str, tuple[float, tuple[PageUse, ...]]] = {}
         """By workspace."""
         self._searches = asyncio.Semaphore(SEARCHES_AT_ONCE)
+        self._tasks = BackgroundTasks()
 
-    def register(self, app: AsyncApp) -> None:
-        """Listen for the tab being opened and for everything in it."""
+    def register(self, app: AsyncApp, *, queue: Queue) -> None:
+        """Listen for the tab being opened and for everything in it.
+
+        Args:
+            app: Where.
+            queue: Answers questions: each is stored before Slack gets its acknowledgement.
+        """
 
         async def shows_home(event: dict[str, Any]) -> bool:
             return event.get("tab") == "home"
@@ -157,7 +170,15 @@ class Home:
             pass
 
         app.event("app_home_opened", matchers=[shows_home])(ack=accept, lazy=[self._opened])
-        app.action(_ASKED)(ack=acknowledge, lazy=[self._asked])
+
+        async def store(body: dict[str, Any], ack: Callable[[], Any]) -> None:
+            await self._store(queue, body)
+            await ack()
+
+        async def asked(body: dict[str, Any]) -> None:
+            await self._asked(queue, body)
+
+        app.action(_ASKED)(ack=store, lazy=[asked])
         app.action(_SEARCHED)(ack=acknowledge, lazy=[self._searched])
         app.action(_THUMBED)(ack=acknowledge, lazy=[self._thumbed])
         app.view(DETAILS)(ack=acknowledge, lazy=[self._detailed])
@@ -285,16 +306,46 @@ class Home:
             self._uses[team_id] = known
         return known[1]
 
-    async def _asked(self, body: dict[str, Any]) -> None:
-        tab, question = HomeTab.pressed(body), _typed(body, ASK)
-        words = await self._people.words(tab.user_id, question)
+    def answered(self, job: Job) -> None:
+        """Show a person's Home tab with the question that was answered in it, beside other work."""
+        direct = job.channel_id if job.channel_id != job.user_id else ""
+        self._tasks.start(self.publish(HomeTab(job.team_id, job.user_id, direct)))
 
-        async def answer() -> Message:
-            asker = Asker(tab.team_id, tab.channel_id, tab.user_id)
-            return await self._asking.answer(asker, question)
+    async def close(self) -> None:
+        """Drop what is not shown yet."""
+        await self._tasks.close()
 
-        if await self._show(body, words.home_answer_title, question, words, answer):
-            await self.publish(tab)
+    async def _store(self, queue: Queue, body: dict[str, Any]) -> None:
+        question = _question_in(body)
+        if not question.question:
+            return
+        try:
+            await queue.accept(question, delay_s=OPEN_LIMIT_S)
+        except JobStoreError as error:
+            log.error("%s; a question is not taken", error)  # its modal says so
+
+    async def _asked(self, queue: Queue, body: dict[str, Any]) -> None:
+        question = _question_in(body)
+        words = await self._people.words(question.user_id, question.question)
+        title, typed = words.home_answer_title, question.question
+        # At once: the right to open a modal ends after three seconds.
+        first = waiting_modal(title, typed, words)
+        if not typed:
+            first = notice_modal(title, words.home_empty, words)
+        opened = await _unless_lost(
+            self._client.views_open(trigger_id=body["trigger_id"], view=first)
+        )
+        if not typed:
+            return
+        view_id = opened["view"]["id"] if opened is not None else None
+        try:
+            known = await queue.waits_in(question, view_id)
+        except JobStoreError as error:
+            log.warning("%s; an answer comes as a direct message", error)
+            return
+        if not known and view_id is not None:
+            shown = message_modal(title, typed, render_notice(words.outage), words)
+            await _unless_lost(self._client.views_update(view_id=view_id, view=shown))
 
     async def _searched(self, body: dict[str, Any]) -> None:
         tab, terms = HomeTab.pressed(body), _typed(body, SEARCH)
@@ -308,41 +359,39 @@ class Home:
                 )
             return await asyncio.to_thread(render_hits, found, words)
 
-        await self._show(body, words.home_search_title, terms, words, search)
+        await self._show_found(body, terms, words, search)
 
-    async def _show(
+    async def _show_found(
         self,
         body: dict[str, Any],
-        title: str,
-        typed: str,
+        terms: str,
         words: Words,
-        work: Callable[[], Any],
-    ) -> bool:
-        """Open a modal, do the work, and show what came of it; says whether the work was done."""
+        search: Callable[[], Awaitable[Message]],
+    ) -> None:
+        """Open a modal, search, and show what is found."""
+        title = words.home_search_title
         refusal = await self._admission.refusal(body["user"]["id"], body["team"]["id"], words)
-        if refusal or not typed:
+        if refusal or not terms:
             notice = notice_modal(title, refusal or words.home_empty, words)
             await _unless_lost(self._client.views_open(trigger_id=body["trigger_id"], view=notice))
-            return False
+            return
         # At once: the right to open a modal ends after three seconds.
-        waiting = waiting_modal(title, typed, words)
+        waiting = waiting_modal(title, terms, words)
         opened = await _unless_lost(
             self._client.views_open(trigger_id=body["trigger_id"], view=waiting)
         )
         if opened is None:
-            return False
+            return
         try:
-            message = await work()
+            message = await search()
         except HandbookError as error:
             log.error("outage: %s", type(error).__name__)
             message = render_notice(words.outage)
-        except Exception as error:  # noqa: BLE001 - the rim of a listener: whoever asked is told
+        except Exception as error:  # noqa: BLE001 - the rim of a listener: whoever searches is told
             log.error("a press failed: unexpected %s", type(error).__name__)
             message = render_notice(words.failure)
-        shown = message_modal(title, typed, message, words)
-        # Gone when the person closed it meanwhile: the question stands in their Home tab.
+        shown = message_modal(title, terms, message, words)
         await _unless_lost(self._client.views_update(view_id=opened["view"]["id"], view=shown))
-        return True
 
     async def _thumbed(self, body: dict[str, Any]) -> None:
         verdict, question_id = verdict_in(body["actions"][0]["value"])
@@ -370,6 +419,17 @@ async def _unless_lost(call: Any) -> Any:
     except CALL_FAILED as error:
         log.warning("a modal was not shown: %s", type(error).__name__)
         return None
+
+
+def _question_in(body: dict[str, Any]) -> NewJob:
+    tab = HomeTab.pressed(body)
+    return home_question(
+        team_id=tab.team_id,
+        user_id=tab.user_id,
+        channel_id=tab.channel_id,
+        question=_typed(body, ASK),
+        trigger_id=body["trigger_id"],
+    )
 
 
 def _typed(body: dict[str, Any], box: str) -> str:

@@ -111,14 +111,14 @@ def test_words_that_are_not_kept_are_nowhere(engine: Engine, clock: Clock) -> No
 
 
 def test_pages_are_ranked_by_thumbs_then_by_citations(
-    engine: Engine, log: QuestionLog, statistics: Statistics, clock: Clock
+    engine: Engine, log: QuestionLog, statistics: Statistics
 ) -> None:
     log.record(replace(ASKED, question_id="a", passages=cites("rtt.md", looked_at=("vu.md",))))
     log.record(replace(ASKED, question_id="b", passages=cites("conges.md", "conges.md")))
     log.record(replace(ASKED, question_id="c", passages=cites("conges.md")))
     log.record(replace(ASKED, question_id="d", passages=cites("autre.md"), team_id="T2"))
     log.record(replace(ASKED, question_id="e", passages=cites("vu.md"), outcome="abstention"))
-    feedback = FeedbackStore(engine, now=clock)
+    feedback = FeedbackStore(engine)
     feedback.give(Feedback("a", "T1", "U1", Verdict.UP))
     feedback.give(Feedback("b", "T1", "U1", Verdict.DOWN))
 

@@ -16,7 +16,7 @@ from bot.maintenance import Maintenance
 from bot.records import Outcome, Question
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
-from bot.sandbox.workspace import View
+from bot.sandbox.workspace import Message, View
 from bot.slack.wording import ENGLISH, FRENCH
 from bot.store import FeedbackStore, open_engine
 from bot.store.tables import questions
@@ -157,6 +157,61 @@ async def test_the_modal_says_at_once_that_the_handbook_is_being_searched(
         await modal(sandbox, "camille", lambda text: FRENCH.searching in text)
         go_on.set()
         await modal(sandbox, "camille", lambda text: "[1]" in text)
+
+
+async def direct_messages(sandbox: Sandbox, who: str) -> list[Message]:
+    """Return what the app has written to somebody, once it has."""
+    workspace = sandbox.workspace()
+    direct = workspace.direct(workspace.user(who).user_id)
+    return await sandbox.wait_until(
+        lambda: [m for m in direct.messages.values() if m.bot is not None] or None
+    )
+
+
+async def test_an_answer_whose_modal_was_closed_comes_as_a_direct_message(
+    sandbox: Sandbox, folder: Path
+) -> None:
+    go_on = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def slowly(question: Question, _: Audiences) -> Outcome:
+        asyncio.run_coroutine_threadsafe(go_on.wait(), loop).result(20)
+        return answer()
+
+    async with running(sandbox, folder, slowly):
+        view = await opened(sandbox, "camille")
+        state = typed(view, "home_ask", "le télétravail ?")
+        sandbox.click_in_view("camille", "home_ask_button", state=state)
+        await modal(sandbox, "camille", lambda text: FRENCH.searching in text)
+        sandbox.close_modal("camille")
+        go_on.set()
+        [message] = await direct_messages(sandbox, "camille")
+
+    assert message.text.startswith(FRENCH.home_question.format(question="le télétravail ?"))
+    assert "Deux jours" in message.text
+
+
+async def test_an_answer_whose_modal_could_not_be_opened_comes_as_a_direct_message(
+    sandbox: Sandbox, folder: Path
+) -> None:
+    sandbox.fault("views.open", "error", error="expired_trigger_id")
+    async with running(sandbox, folder):
+        view = await opened(sandbox, "camille")
+        state = typed(view, "home_ask", "le télétravail ?")
+        sandbox.click_in_view("camille", "home_ask_button", state=state)
+        [message] = await direct_messages(sandbox, "camille")
+
+    assert "Deux jours" in message.text
+
+
+async def test_a_modal_is_answered_although_slack_asks_to_slow_down(
+    sandbox: Sandbox, folder: Path
+) -> None:
+    sandbox.fault("views.update", "ratelimited", times=1, seconds=1)
+    async with running(sandbox, folder):
+        await ask(sandbox, "camille", "le télétravail ?")
+
+    assert len(sandbox.calls("views.update")) == 2
 
 
 async def test_an_outage_in_a_modal_is_an_outage(sandbox: Sandbox, folder: Path) -> None:
