@@ -386,7 +386,7 @@ class _Walk:
         blocks = self._blocks(node.page_id, below, frozenset({node.page_id}))
         title, edited = _title(page), str(page.get("last_edited_time"))
         document = render_page(title, page.get("properties") or {}, blocks)
-        if len(document) > self.max_page_bytes:
+        if len(document.encode("utf-8", "replace")) > self.max_page_bytes:
             raise PageParseError(too_large(self.max_page_bytes))
         moment = _moment(edited)
         known: JsonObject = {

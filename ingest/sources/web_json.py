@@ -90,6 +90,7 @@ class JsonInterface:
         self._login = login
         self._bearer = bearer
         self._told_at: datetime | None = None
+        self._encrypted = False
 
     @property
     def told_at(self) -> datetime:
@@ -113,7 +114,7 @@ class JsonInterface:
     def query(self, url: str, question: JsonObject) -> JsonObject:
         """Send a question as JSON and return the object it is answered with (raises as `get`)."""
         return self._read(
-            self._asked(lambda headers: self._client.post(url, body=question, headers=headers))
+            self._asked(url, lambda headers: self._client.post(url, body=question, headers=headers))
         )
 
     def file(
@@ -155,9 +156,14 @@ class JsonInterface:
         return SourceUnavailableError(f"{said}: {self._login}")
 
     def _reply(self, url: str, max_bytes: int | None = None) -> Reply:
-        return self._asked(lambda headers: self._client.get(url, headers, max_bytes=max_bytes))
+        return self._asked(url, lambda headers: self._client.get(url, headers, max_bytes=max_bytes))
 
-    def _asked(self, ask: Callable[[Mapping[str, str]], Reply]) -> Reply:
+    def _asked(self, url: str, ask: Callable[[Mapping[str, str]], Reply]) -> Reply:
+        if url.startswith("https://"):
+            self._encrypted = True
+        elif self._encrypted:  # a link to further results, or a redirect, must not lead out of it
+            address = url.partition("?")[0]
+            raise SourceUnavailableError(f"{address} would be asked without encryption")
         if self._bearer is None:
             reply = ask({})
         else:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from ingest.errors import ConfigurationError
-from ingest.sources.paths import LinkTemplate, PathFilter, is_hidden
+from ingest.sources.paths import (
+    LinkTemplate,
+    PathFilter,
+    distinct_paths,
+    is_hidden,
+    path_part,
+)
 
 
 @pytest.mark.parametrize(
@@ -47,3 +53,14 @@ def test_folders_of_tools_hold_no_pages():
         "_layouts",
         "node_modules",
     ]
+
+
+def test_a_title_is_one_part_of_a_path():
+    assert path_part(" Conge\u0301s /\n RTT ") == "Congés ∕ RTT"
+
+
+def test_paths_that_several_have_say_which_is_which_whatever_their_order():
+    found = [("A", "1"), ("B", "2"), ("A", "3")]
+
+    assert distinct_paths(found) == {"A (1)": "1", "A (3)": "3", "B": "2"}
+    assert distinct_paths(reversed(found)) == distinct_paths(found)
