@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 from collections import deque
@@ -52,6 +53,11 @@ _DEEPEST: Final = 30
 """Blocks inside blocks; a page has far fewer."""
 _SETTLED_AFTER: Final = timedelta(minutes=2)
 """Times of edits are told in whole minutes: a page edited just now may change within its minute."""
+_ROUNDS: Final = 24
+"""A page is read again at one listing in so many: Notion tells no time for some edits, such as
+those of other integrations."""
+_STATE: Final = "walks"
+"""Key beside those of pages in the cache."""
 _LOGIN: Final = "look at token_env, and at the connections of the page in Notion"
 _UNTOLD: Final = (
     "nobody can read these pages: Notion does not tell who may, so `audience` has to be set in"
@@ -101,8 +107,8 @@ class _Node:
 class NotionSource:
     """The pages below some pages and databases, named by the titles on the way to them.
 
-    A listing walks through the trees: it reads every page that has others below it, and of those
-    that have none the ones whose time of the last edit is another than at the last sync.
+    A listing walks through the trees: it reads every page that has others below it, those whose
+    time of the last edit is another than at the last sync, and some of the others in turn.
     What it read is kept in the cache, and a page is taken from there.
     """
 
@@ -185,7 +191,7 @@ class NotionSource:
         finally:
             interface.close()
         if not walk.problems:
-            self._cache.keep_only(walk.seen)
+            self._cache.keep_only(walk.seen | {_STATE})
         pages = distinct_paths((page.path, page.page_id) for page in walk.pages)
         versions = {page.page_id: page.version for page in walk.pages}
         self._ids = {path: pages[path] for path in sorted(pages) if self._filter.wants(path)}
@@ -244,7 +250,7 @@ class _Page:
 
     path: str
     page_id: str
-    version: str | None
+    version: str
 
 
 @dataclass(slots=True)
@@ -267,6 +273,7 @@ class _Walk:
     seen: set[str] = field(default_factory=set)
     skipped: list[SkippedPage] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    _round: int = 0
     _waiting: deque[_Node] = field(default_factory=deque)
     _reading: PageByPage = field(default_factory=PageByPage)
 
@@ -299,6 +306,9 @@ class _Walk:
 
     def finish(self) -> None:
         """Look at everything on the way, and at what that leads to."""
+        state = self.cache.get(_STATE) or {"walks": 0}
+        self._round = state["walks"] % _ROUNDS
+        self.cache.put(_STATE, {"walks": state["walks"] + 1})
         while self._waiting:
             node = self._waiting.popleft()
             if node.page_id in self.seen:
@@ -309,7 +319,7 @@ class _Walk:
 
     def _look_at(self, node: _Node) -> None:
         known = self.cache.get(node.page_id)
-        if known is None or known["told"] != node.edited or known["below"] or not known["settled"]:
+        if known is None or self._is_due(node, known):
             with self._attempt(node.path):
                 try:
                     known = self._read(node)
@@ -319,10 +329,16 @@ class _Walk:
             return
         path = _path(node.folder, known["title"])
         if known["html"]:
-            version = str(known["edited"]) if known["settled"] else None
+            version = f"{known['edited']} {known['digest']}"
             self.pages.append(_Page(path, node.page_id, version))
         for below in known["below"]:
             self._follow(below, path)
+
+    def _is_due(self, node: _Node, known: JsonObject) -> bool:
+        """Tell whether a page that was read has to be read again."""
+        if known["told"] != node.edited or known["below"] or not known["settled"]:
+            return True
+        return int(node.page_id, 16) % _ROUNDS == self._round
 
     def _follow(self, below: JsonObject, folder: str) -> None:
         if below["type"] == "child_page":
@@ -386,7 +402,8 @@ class _Walk:
         blocks = self._blocks(node.page_id, below, frozenset({node.page_id}))
         title, edited = _title(page), str(page.get("last_edited_time"))
         document = render_page(title, page.get("properties") or {}, blocks)
-        if len(document.encode("utf-8", "replace")) > self.max_page_bytes:
+        content = document.encode("utf-8", "replace")
+        if len(content) > self.max_page_bytes:
             raise PageParseError(too_large(self.max_page_bytes))
         moment = _moment(edited)
         known: JsonObject = {
@@ -396,6 +413,7 @@ class _Walk:
             "edited": edited,
             "settled": moment is not None and moment <= self.interface.told_at - _SETTLED_AFTER,
             "html": document,
+            "digest": hashlib.sha256(content).hexdigest()[:16],
             "below": below,
         }
         self.cache.put(node.page_id, known)

@@ -242,6 +242,20 @@ def test_an_edit_within_the_same_minute_is_not_missed(notion, open_notion):
     assert sync(open_notion(), writer, FakeEmbedder()).updated == ("Manuel",)
 
 
+def test_an_edit_of_which_notion_tells_no_time_is_found_within_a_few_listings(
+    notion, open_notion, monkeypatch
+):
+    monkeypatch.setattr("ingest.sources.notion._ROUNDS", 3)
+    notion.pages[ROOT] = Page("Manuel", [paragraph("Avant.")])
+    writer = FakeIndexWriter()
+    sync(open_notion(), writer, FakeEmbedder())
+    notion.pages[ROOT] = Page("Manuel", [paragraph("Par un robot.")])
+
+    found = [sync(open_notion(), writer, FakeEmbedder()).updated for _ in range(3)]
+
+    assert sorted(found) == [(), (), ("Manuel",)]
+
+
 def test_pages_that_lead_in_a_circle_or_share_a_title_are_each_taken_once(notion, open_notion):
     notion.pages = {
         ROOT: Page("Manuel", [child(2), child(3), paragraph("Haut.")]),
