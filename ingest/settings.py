@@ -22,8 +22,8 @@ class IngestSettings(BaseSettings):
     )
     cache_dir: Path = Field(
         Path("data/cache"),
-        description="Copies of repositories and of pages of websites, so that a sync fetches what"
-        " changed alone; may be deleted at any time.",
+        description="Copies of repositories, of pages of websites and Notion, and of what is in"
+        " drives, so that a sync fetches what changed alone; may be deleted at any time.",
     )
     embedding_model: str = Field(
         "bundled",
