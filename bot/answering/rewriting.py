@@ -19,8 +19,9 @@ from bot.grounding.characters import hidden_characters, live_markup
 from bot.grounding.fact_rules import unsupported_facts
 from bot.grounding.injection import addresses_the_assistant
 from bot.grounding.wording import LANGUAGES, Words, coverage, unknown_names
+from bot.language import french_or_english
 from bot.records import Question, collapse
-from bot.retrieval.query import clean_text, is_follow_up, question_language
+from bot.retrieval.query import clean_text, is_follow_up
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +97,7 @@ def _objections(text: str, question: Question) -> Iterator[str]:
         return
     if hidden_characters(text) or live_markup(text, thread) or addresses_the_assistant(text):
         yield "it is not a question of a person"
-    mine = question_language(text)
+    mine = french_or_english(text)
     if language in LANGUAGES and mine in LANGUAGES and mine != language:
         yield "it is in another language"
     yield from unsupported_facts(text, said=thread, head="", passage=thread)
@@ -113,8 +114,8 @@ def _objections(text: str, question: Question) -> Iterator[str]:
 
 def _language(question: Question) -> str:
     """Return the language of the follow-up, or of the thread where its own words do not tell."""
-    asked = question_language(question.text)
-    return asked if asked in LANGUAGES else question_language("\n".join(question.context))
+    asked = french_or_english(question.text)
+    return asked if asked in LANGUAGES else french_or_english("\n".join(question.context))
 
 
 class ModelRewriter:

@@ -17,8 +17,8 @@ from bot.grounding.wording import (
     proper_names,
     unknown_names,
 )
+from bot.language import french_or_english
 from bot.records import Citation
-from bot.retrieval.query import question_language
 
 LONGEST = 2.5
 """Times its quote's length that a translation may have, and the inverse: French and English differ
@@ -48,7 +48,7 @@ def translation_objections(
         yield "it has characters or markup that the quote does not have"
     if addresses_the_assistant(text):
         yield "it gives orders to the assistant"
-    if question_language(text) in LANGUAGES and question_language(text) != language:
+    if french_or_english(text) in LANGUAGES and french_or_english(text) != language:
         yield "it is in another language"
     yield from unsupported_facts(text, said=quote, head="", passage=quote)
     yield from unsupported_facts(quote, said=text, head="", passage=text)

@@ -31,8 +31,8 @@ from bot.grounding.wording import (
     sentence_language,
     unknown_names,
 )
+from bot.language import french_or_english
 from bot.records import Citation, Claim, Draft, DraftClaim, Passage, collapse
-from bot.retrieval.query import question_language
 
 MAX_CLAIMS = 20
 """More claims than this are no answer; the rest is refused unread."""
@@ -192,7 +192,7 @@ def _wording_objections(
 ) -> Iterator[Objection]:
     theirs = citation.passage.chunk.language
     mine = sentence_language(sentence, theirs)
-    asked = question_language(question)
+    asked = french_or_english(question)
     if asked in LANGUAGES and mine in LANGUAGES and mine != asked:
         yield Rule.LANGUAGE, f"is written in {mine}, and the question in {asked}"
     same = mine == theirs or theirs not in LANGUAGES

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.grounding.facts import is_fact_word
+from bot.language import french_or_english
 from bot.retrieval.coverage import IndexedForms
-from bot.retrieval.query import question_language
 from ingest import Embedder, EncodingFailed, analyze_query, fold
 
 Closeness = Callable[[str, str], float | None]
@@ -66,7 +66,7 @@ class Words:
 
 def sentence_language(sentence: str, passage_language: str) -> str:
     """Return "fr" or "en", or the passage's language where function words do not decide."""
-    found = question_language(sentence)
+    found = french_or_english(sentence)
     return found if found in LANGUAGES else passage_language
 
 

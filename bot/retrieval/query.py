@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from bot.language import french_or_english
 from bot.records import Question, collapse
 from bot.retrieval.texting import spelled_out
 from ingest import (
@@ -20,7 +21,6 @@ from ingest import (
     TokenStates,
     Vector,
     analyze_query,
-    fold,
 )
 
 MAX_QUESTION_CHARS = 2_000
@@ -30,19 +30,6 @@ BM25_SATURATION = 2.2
 """k1 + 1 with k1 = 1.2, as FTS5 has it: what one word can reach in BM25 is this times its idf."""
 
 _MIN_IDF = 0.01
-
-_FRENCH = """
-le la les l un une des du de d au aux et ou est sont c ce cet cette ces qui que quoi quel quelle
-quels quelles combien comment quand pourquoi je j tu il elle on nous vous ils elles mon ma mes ton
-ta tes son sa ses notre nos votre vos leur leurs a ai as ont dans sur pour par avec sans faut peut
-puis dois doit qu n ne pas y en se si suis etre avoir faire fait chez entre sous
-"""
-_ENGLISH = """
-the an of to is are was were be been do does did how what when where who which why whom whose i you
-he she it we they my your his her our their in on at for with by from this that these those can
-could should would will may must have has had not and or if there any me us as
-"""
-_LETTERS = re.compile(r"[a-z]+")
 
 Respell = Callable[[QueryWord], tuple[QueryWord, ...]]
 """Gives the indexed words a word unknown to the index may have meant, best first."""
@@ -69,7 +56,7 @@ class Query:
     Attributes:
         question: As asked.
         text: The question made to stand alone, spelled out, cut to `MAX_QUESTION_CHARS`.
-        language: "fr" or "en", by its function words; "und" when there is none.
+        language: "fr" or "en"; "und" when its words do not tell.
         words: Content words, in order.
         vector: Of `text`, or None when the encoder does not take part.
         tokens: Of `text`, from an encoder that shows them.
@@ -130,11 +117,11 @@ class QueryBuilder:
         """Analyse a question; any text is legal and may leave no word at all."""
         vocabulary = self._reader.vocabulary()
         text = standalone_text(question)
-        text = spelled_out(text, question_language(text), vocabulary)
+        text = spelled_out(text, french_or_english(text), vocabulary)
         chunks = sum(self._reader.languages().values())
         keywords = analyze_query(text, synonyms=self._synonyms)
         words = tuple(self._weigh(word, vocabulary, chunks) for word in keywords.words)
-        return Query(question, text, question_language(text), words)
+        return Query(question, text, french_or_english(text), words)
 
     def _weigh(self, word: QueryWord, vocabulary: Mapping[str, int], chunks: int) -> WeightedWord:
         frequency = _chunk_frequency(word, vocabulary)
@@ -192,17 +179,6 @@ def clean_text(text: str) -> str:
         for character in head
     )
     return collapse(visible)[:MAX_QUESTION_CHARS]
-
-
-def question_language(text: str) -> str:
-    """Tell French from English by function words; "und" when they do not decide."""
-    french_words, english_words = frozenset(_FRENCH.split()), frozenset(_ENGLISH.split())
-    words = _LETTERS.findall(fold(text))
-    french = sum(word in french_words for word in words)
-    english = sum(word in english_words for word in words)
-    if french == english:
-        return "und"
-    return "fr" if french > english else "en"
 
 
 def _chunk_frequency(word: QueryWord, vocabulary: Mapping[str, int]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from bot.language import UNDETERMINED
 from ingest import fold
 
 _FRENCH = """
@@ -46,6 +47,8 @@ def _table(entries: str) -> dict[str, str]:
 
 _TABLES = {"fr": _table(_FRENCH), "en": _table(_ENGLISH)}
 
+_TELLING = 2
+
 _WORD = re.compile(r"(?<![^\s(«\"'’])[^\s?!.,;:()«»\"'’]+(?![^\s?!.,;:)»\"])")
 _ELIDED = re.compile(r"(l|d|j|qu)([aeiouyh].{3,})")
 
@@ -57,9 +60,10 @@ def spelled_out(text: str, language: str, vocabulary: Collection[str]) -> str:
 
     Args:
         text: The question.
-        language: "fr" or "en"; others have no abbreviations here.
+        language: "fr" or "en"; of a text in neither, the abbreviations tell.
         vocabulary: Folded words of the index: "lheure" is "l'heure" where only "heure" is one.
     """
+    language = language if language in _TABLES else _language_of_abbreviations(text)
     table = _TABLES.get(language)
     if table is None:
         return text
@@ -78,3 +82,12 @@ def spelled_out(text: str, language: str, vocabulary: Collection[str]) -> str:
         return word
 
     return _WORD.sub(whole, text)
+
+
+def _language_of_abbreviations(text: str) -> str:
+    """Return the language that two abbreviations more than in the other one speak for."""
+    words = [fold(word) for word in _WORD.findall(text)]
+    french, english = (sum(word in table for word in words) for table in _TABLES.values())
+    if abs(french - english) < _TELLING:
+        return UNDETERMINED
+    return "fr" if french > english else "en"

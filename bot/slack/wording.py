@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Literal
 
+from bot.language import french_or_english
+
 Language = Literal["fr", "en"]
 DEFAULT_LANGUAGE: Language = "fr"
 
@@ -727,27 +729,6 @@ ENGLISH = Words(
 
 WORDS: dict[Language, Words] = {"fr": FRENCH, "en": ENGLISH}
 
-# Frequent in questions of one language, hardly ever in the other. Words of both (on, a, or) and
-# pieces of English contractions (don't, I'm) prove nothing and are left out.
-_WORD = re.compile(r"[^\W\d_]+")
-_ONLY_FRENCH = frozenset(
-    """
-    le la les un une des du de et est sont je tu il elle nous vous ils mon ma mes ta tes notre
-    votre nos vos ce cette ces qui que quoi quel quelle quels quelles comment combien pourquoi
-    quand où dans pour avec sans sur par pas ne aux se ou dois doit peut peux puis faut fait
-    faire avoir être ai ça c j l qu
-    """.split()  # noqa: SIM905 - a list of words is easier to read
-)
-_ONLY_ENGLISH = frozenset(
-    """
-    the of and is are was i you he she it we they my your our their this that these those who what
-    which how why when where in for with without from by not do does did to if must can could
-    should may have has be am will would there any much many at
-    """.split()  # noqa: SIM905
-)
-_FRENCH_LETTERS = re.compile("[àâçèéêëîïôùûœ]")
-
-
 def language_of_locale(locale: str) -> Language | None:
     """Return the language of a locale such as `fr-FR`, None where we do not speak it."""
     spoken: dict[str, Language] = {"fr": "fr", "en": "en"}
@@ -762,16 +743,8 @@ def language_of(question: str, *, otherwise: str = DEFAULT_LANGUAGE) -> Language
         otherwise: Used when the question does not tell; a language we do not speak counts as
             `DEFAULT_LANGUAGE`.
     """
-    folded = question.lower()
-    words = _WORD.findall(folded)
-    french = sum(word in _ONLY_FRENCH for word in words)
-    french += sum(1 for word in words if _FRENCH_LETTERS.search(word))
-    english = sum(word in _ONLY_ENGLISH for word in words)
-    if french > english:
-        return "fr"
-    if english > french:
-        return "en"
-    return "en" if otherwise == "en" else DEFAULT_LANGUAGE
+    spoken: dict[str, Language] = {"fr": "fr", "en": "en"}
+    return spoken.get(french_or_english(question), "en" if otherwise == "en" else DEFAULT_LANGUAGE)
 
 
 # In both languages: nobody knows yet who reads them.

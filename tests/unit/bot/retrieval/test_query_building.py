@@ -12,7 +12,6 @@ from bot.retrieval.query import (
     QueryBuilder,
     clean_text,
     is_follow_up,
-    question_language,
     standalone_text,
 )
 from ingest import QueryWord
@@ -56,19 +55,6 @@ def test_the_ideal_score_grows_with_unknown_words():
     builder = QueryBuilder(reader())
     plain = builder.build(Question("badge")).ideal_bm25
     assert builder.build(Question("badge zyglotron")).ideal_bm25 > plain > 0
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("Combien de jours de congés pour un mariage ?", "fr"),
-        ("How many days off do I get for a wedding?", "en"),
-        ("badge", "und"),
-        ("", "und"),
-    ],
-)
-def test_the_language_of_a_question_is_told_by_its_function_words(text, language):
-    assert question_language(text) == language
 
 
 @pytest.mark.parametrize(

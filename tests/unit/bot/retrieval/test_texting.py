@@ -49,5 +49,10 @@ def test_a_word_of_the_handbook_is_not_taken_for_one_without_its_apostrophe():
     assert spelled_out("le lage", "fr", {"lage", "age"}) == "le lage"
 
 
-def test_a_question_in_an_unknown_language_stays_as_typed():
-    assert spelled_out("cb hrs", "und", VOCABULARY) == "cb hrs"
+def test_abbreviations_tell_the_language_of_a_question_without_any_other_word():
+    assert spelled_out("rdv qd ?", "und", VOCABULARY) == "rendez-vous quand ?"
+
+
+@pytest.mark.parametrize("typed", ["cb hrs", "wk", "badge"])
+def test_a_question_whose_language_is_not_told_stays_as_typed(typed):
+    assert spelled_out(typed, "und", VOCABULARY) == typed
