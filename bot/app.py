@@ -11,12 +11,14 @@ from zoneinfo import ZoneInfo
 
 from bot.answering.answerer import Answerer, OnVerification
 from bot.answering.breaker import Incidents, LoggedIncidents
+from bot.answering.cross_encoder import CrossEncoderReader
 from bot.answering.explanation import Explanation, explain
 from bot.answering.extractive import ExtractiveGenerator, Generator
+from bot.answering.reader import Reader
 from bot.answering.rewriting import ModelRewriter, Rewriter
 from bot.answering.streaming import OnClaim
 from bot.answering.support import SupportCheck, SupportModel
-from bot.answering.support_model import DEFAULT_MODEL
+from bot.answering.support_model import DEFAULT_MODEL, with_reader
 from bot.answering.translating import ModelTranslator, Translator
 from bot.answering.usage import RunMeter
 from bot.grounding.wording import encoder_closeness
@@ -202,7 +204,7 @@ def _answerer(
     return Answerer(
         parts.hybrid,
         model.generator if model else quotes,
-        SupportCheck(support_model(settings, parts.embedder)),
+        SupportCheck(support_model(settings, parts.embedder), reader=open_reader_model(settings)),
         fallback=quotes if model else None,
         closeness=encoder_closeness(parts.embedder) if parts.embedder else None,
         rewriter=model.rewriter if model else None,
@@ -217,12 +219,23 @@ def support_model(settings: BotSettings, embedder: Embedder | None) -> SupportMo
     model = DEFAULT_MODEL
     if embedder is None and model.without_encoder is not None:
         model = model.without_encoder
+    if settings.reader_model:
+        model = with_reader(model, settings.reader_model)
     engine = open_engine(settings.database_url)
     try:
         found = CalibrationStore(engine).find(settings.embedding_model, model.version)
     finally:
         engine.dispose()
     return replace(model, answer_threshold=found.threshold) if found else model
+
+
+def open_reader_model(settings: BotSettings) -> Reader | None:
+    """Return what reads passages beside the question, None without `READER_MODEL`.
+
+    Raises:
+        ConfigurationError: If its package is not installed.
+    """
+    return CrossEncoderReader(settings.reader_model) if settings.reader_model else None
 
 
 def _searcher(parts: _Parts, resources: ExitStack | None = None) -> Searcher:

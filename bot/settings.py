@@ -33,6 +33,12 @@ class BotSettings(IngestSettings):
         " beside them and marked as its own: one more request for such an answer.",
     )
     answer_max_words: int = Field(100, ge=20, le=400, description="Length of an answer, in words.")
+    reader_model: str = Field(
+        "",
+        description="Cross-encoder or NLI model, by name or path, that reads each quoted passage"
+        " beside the question and takes part in deciding whether to answer (extra"
+        " `sentence-transformers`); run `manuel calibrate` after choosing one. Empty: none.",
+    )
     fusion: str = Field(
         "score",
         pattern="^(score|rrf)$",

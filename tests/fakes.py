@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 
+from bot.errors import ReadingFailed
 from ingest.analysis import KeywordQuery, QueryWord, analyze_passage
 from ingest.embedding.base import Embedder, TextKind, TokenStates, Vector
 from ingest.errors import EncodingFailed, IndexStoreError, LeaseHeldError, PageParseError
@@ -411,3 +412,20 @@ class FakeIndexReader:
 
 def _forms(word: QueryWord) -> list[str]:
     return [t for form in (word, *word.alternatives) for t in (form.folded, *form.stems)]
+
+
+class FakeReader:
+    """A reader that knows which texts answer, and counts what it reads."""
+
+    name = "fake"
+
+    def __init__(self, *, answers: str = "", failure: str = "") -> None:
+        self._answers = answers
+        self._failure = failure
+        self.read_texts: list[str] = []
+
+    def read(self, question: str, texts: Sequence[str]) -> list[float]:
+        if self._failure:
+            raise ReadingFailed(self._failure)
+        self.read_texts += texts
+        return [0.95 if self._answers in text else 0.05 for text in texts]

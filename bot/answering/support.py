@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -16,11 +17,15 @@ from enum import StrEnum
 
 from bot.answering.extractive import evidence_signals
 from bot.answering.question_types import asked_units, held_units
+from bot.answering.reader import Reader, reader_signal, signal_name
+from bot.errors import ReadingFailed
 from bot.records import Claim, Passage
 from bot.retrieval.coverage import IndexedForms, idf_coverage
 from bot.retrieval.query import Query
 from bot.retrieval.reranker import full_text
 from ingest import fold
+
+logger = logging.getLogger(__name__)
 
 
 class Support(StrEnum):
@@ -88,8 +93,15 @@ class SupportDecision:
 class SupportCheck:
     """Decides whether verified claims answer the question."""
 
-    def __init__(self, model: SupportModel) -> None:
+    def __init__(self, model: SupportModel, *, reader: Reader | None = None) -> None:
+        """Wire a check.
+
+        Args:
+            model: Weighs the signals.
+            reader: Adds a signal of its own; when it fails, the check does without.
+        """
         self._model = model
+        self._reader = reader
 
     def decide(
         self, query: Query, claims: Sequence[Claim], passages: Sequence[Passage]
@@ -101,8 +113,10 @@ class SupportCheck:
             claims: Those that passed the gate; none gives an abstention.
             passages: All that was retrieved, best first.
         """
-        signals = support_signals(query, claims, passages)
         reasons = hard_rules(query, claims)
+        signals = support_signals(query, claims, passages)
+        if self._reader is not None and not reasons:
+            signals |= _read(self._reader, query, claims)
         model = self._model
         if "unit_cosine" not in signals and model.without_encoder is not None:
             model = model.without_encoder
@@ -116,6 +130,14 @@ class SupportCheck:
         return SupportDecision(
             Support.CLOSE if close else Support.NONE, probability, reasons, signals, model
         )
+
+
+def _read(reader: Reader, query: Query, claims: Sequence[Claim]) -> dict[str, float]:
+    try:
+        return {signal_name(reader.name): reader_signal(reader, query.text, claims)}
+    except ReadingFailed as error:
+        logger.warning("reader failed, judging without", extra={"reason": str(error)})
+        return {}
 
 
 def support_signals(

@@ -6,6 +6,9 @@ which is why their weights are large; another encoder needs its own fit.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from bot.answering.reader import signal_name
 from bot.answering.support import SupportModel
 
 _KEYWORDS_ALONE = SupportModel(
@@ -45,3 +48,16 @@ DEFAULT_MODEL = SupportModel(
     close_threshold=0.84,
     without_encoder=_KEYWORDS_ALONE,
 )
+
+READER_WEIGHT = 0.3
+"""Logits for each logit of a reader. Not fitted to any one model: `manuel calibrate` is."""
+
+
+def with_reader(model: SupportModel, reader: str) -> SupportModel:
+    """Return a model that weighs the word of a reader beside its own signals."""
+    alone = model.without_encoder
+    return replace(
+        model,
+        weights={**model.weights, signal_name(reader): READER_WEIGHT},
+        without_encoder=with_reader(alone, reader) if alone else None,
+    )

@@ -93,7 +93,10 @@ def test_production_never_loads_the_stand_in():
         ("slack_sdk", ("bot/slack/",)),
         ("openai", ("bot/answering/llm.py", "ingest/embedding/openai_compatible.py")),
         ("apscheduler", ("ingest/schedule.py",)),
-        ("sentence_transformers", ("ingest/embedding/sentence_transformer.py",)),
+        (
+            "sentence_transformers",
+            ("ingest/embedding/sentence_transformer.py", "bot/answering/cross_encoder.py"),
+        ),
         ("onnxruntime", ("ingest/embedding/",)),
         ("uvicorn", ("bot/web.py",)),
         ("starlette", ("bot/web.py", "bot/observability.py", "bot/slack/")),
