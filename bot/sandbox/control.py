@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from bot.sandbox.acknowledgements import Acknowledgements
@@ -19,6 +19,7 @@ from bot.sandbox.interactions import (
 from bot.sandbox.manifest import Manifest
 from bot.sandbox.methods.call import Slack
 from bot.sandbox.payloads import message_json
+from bot.sandbox.shared_files import file_json
 from bot.sandbox.socket_mode import SocketMode
 from bot.sandbox.text import rich_text, typed
 from bot.sandbox.web_api import ApiCall, WebApi
@@ -29,6 +30,7 @@ from bot.sandbox.workspace import (
     Role,
     Session,
     SessionStatus,
+    UploadedFile,
     User,
     UserGroup,
     View,
@@ -136,6 +138,27 @@ class Sandbox:
             self.feed.member_joined(workspace, place, person.user_id)
 
     # What people do
+
+    def share(
+        self,
+        user: str,
+        files: Mapping[str, bytes],
+        text: str = "",
+        *,
+        team: str | None = None,
+    ) -> Message:
+        """Let somebody send the app files, given by name, in a direct message."""
+        workspace = self.workspace(team)
+        person = workspace.user(user)
+        described = []
+        for name, content in files.items():
+            file_id = self.world.new_id("F")
+            file = UploadedFile(file_id, name, len(content), content=content)
+            workspace.files[file_id] = file
+            base_url = self.interactions.base_url
+            described.append(file_json(workspace, file, person.user_id, base_url))
+        place = workspace.direct(person.user_id)
+        return self.say(user, place.channel_id, text, team=team, files=described)
 
     def say(
         self,

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from aiohttp import web
 
-from bot.sandbox import authorize, control_api, responses
+from bot.sandbox import authorize, control_api, responses, shared_files
 from bot.sandbox.control import Sandbox
 from bot.sandbox.manifest import Manifest
 
@@ -71,6 +71,9 @@ def _application(sandbox: Sandbox) -> web.Application:
         file.content = await request.read()
         return web.Response(text=f"OK - {len(file.content)}")
 
+    async def hand_over(request: web.Request) -> web.Response:
+        return shared_files.hand_over(sandbox.world, request)
+
     async def authorise(request: web.Request) -> web.Response:
         return authorize.handle(sandbox.world, request)
 
@@ -81,6 +84,7 @@ def _application(sandbox: Sandbox) -> web.Application:
         application.router.add_post(f"/{kind}/{{team}}/{{token}}", answer_response_url)
     application.router.add_get("/oauth/v2/authorize", authorise)
     application.router.add_post("/upload/{team}/{file}", take_upload)
+    application.router.add_get(shared_files.PATH, hand_over)
     control_api.add_routes(application, sandbox)
     return application
 

@@ -77,6 +77,7 @@ METHODS: Mapping[str, Method] = {
     "files.getUploadURLExternal": Method(
         files.upload_url, TIER_4, ("files:write",), json_body=False
     ),
+    "files.info": Method(files.info, TIER_4, ("files:read",), json_body=False),
     "oauth.v2.access": Method(oauth.access, 600, json_body=False, caller="client"),
     "reactions.add": Method(reactions.add, TIER_3, ("reactions:write",)),
     "reactions.remove": Method(reactions.remove, TIER_2, ("reactions:write",)),

@@ -1,9 +1,10 @@
-"""`files.*` methods of the three-step upload."""
+"""`files.*` methods: the three-step upload, and what a file is."""
 
 from __future__ import annotations
 
 from bot.sandbox.arguments import MethodError, invalid_arguments
 from bot.sandbox.methods.call import Call
+from bot.sandbox.shared_files import file_json
 from bot.sandbox.workspace import Json, UploadedFile
 
 
@@ -20,6 +21,16 @@ def upload_url(call: Call) -> Json:
         "upload_url": f"{base_url}/upload/{call.workspace.team_id}/{file_id}",
         "file_id": file_id,
     }
+
+
+def info(call: Call) -> Json:
+    """Describe a file."""
+    file_id = call.arguments.required("file", "invalid_arguments")
+    file = call.workspace.files.get(file_id)
+    if file is None or file.content is None:
+        raise MethodError("file_not_found")
+    described = file_json(call.workspace, file, "", call.slack.interactions.base_url)
+    return {"file": described, "comments": [], "response_metadata": {"next_cursor": ""}}
 
 
 def complete_upload(call: Call) -> Json:
