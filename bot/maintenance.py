@@ -16,8 +16,10 @@ from ingest import (
     IngestScheduler,
     Progress,
     ScheduleStatus,
+    UploadFolder,
     load_config,
     open_reader,
+    open_uploads,
     read_schedule,
     run_ingest,
 )
@@ -108,6 +110,14 @@ class Maintenance:
             progress=progress,
             stopped=self._stopping.is_set,
         )
+
+    def uploads(self) -> UploadFolder | None:
+        """Return the folder for pages that are sent in Slack, None when no source takes them.
+
+        Raises:
+            ConfigurationError: If handbook.toml is wrong.
+        """
+        return open_uploads(self._settings)
 
     def state(self) -> HandbookState:
         """Describe the index and the schedule.

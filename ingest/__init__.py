@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from ingest.logs import configure_logging
     from ingest.schedule import IngestScheduler, ScheduleStatus, read_schedule
     from ingest.source_checks import SourceCheck, check_sources
+    from ingest.sources.paths import has_page_suffix
     from ingest.uploads import Upload, UploadFolder, open_uploads
 
 __all__ = [
@@ -110,6 +111,7 @@ __all__ = [
     "check_sources",
     "configure_logging",
     "fold",
+    "has_page_suffix",
     "ingest_command",
     "load_config",
     "open_embedder",
@@ -134,6 +136,7 @@ _LAZY = {
     "UploadFolder": "ingest.uploads",
     "check_sources": "ingest.source_checks",
     "configure_logging": "ingest.logs",
+    "has_page_suffix": "ingest.sources.paths",
     "ingest_command": "ingest.console",
     "open_embedder": "ingest.embedding.factory",
     "open_uploads": "ingest.uploads",

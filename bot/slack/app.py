@@ -204,6 +204,7 @@ class SlackApp:
             log.info("stopping: letting jobs under way end")
             await self._parts.workers.stop(limit_s=stop_limit_s)
             await self._parts.closing.stop()
+            await self._parts.uploads.stop()
             await self._receiver.stop()
             self._parts.workers.close()
             self._connection.workspaces.close()
@@ -228,6 +229,7 @@ class SlackApp:
         self.model_alerts.start()
         self._parts.workers.start()
         self._parts.closing.start()
+        self._parts.uploads.start()
         await self._receiver.start(bolt)
         log.info("connected")
 

@@ -23,6 +23,7 @@ from bot.slack.people import People
 from bot.slack.rendering import Message, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.searching import Searching
+from bot.slack.uploads import Uploads
 from bot.slack.wording import Words
 from ingest import HandbookError
 
@@ -40,8 +41,10 @@ class Verb(StrEnum):
     SCHEDULE = "schedule"
     EXPLAIN = "explain"
     CHANNEL = "channel"
+    UPLOADS = "uploads"
 
 
+_ALONE = frozenset({"status", "channel", "uploads"})
 _WITH_OBJECT = frozenset({"ask", "search", "reindex", "schedule", "explain"})
 
 
@@ -59,7 +62,7 @@ def parse(typed: str) -> Order:
     first, rest = first.lower(), rest.strip()
     if typed.lower() in ("", "help", "aide") or (first in ("ask", "search") and not rest):
         return Order(Verb.HELP)
-    if first in _WITH_OBJECT or (first in ("status", "channel") and not rest):
+    if first in _WITH_OBJECT or (first in _ALONE and not rest):
         return Order(Verb(first), rest)
     return Order(Verb.SEARCH, typed)
 
@@ -78,6 +81,7 @@ class Commands:
         people: People,
         admission: Admission,
         searching: Searching,
+        uploads: Uploads,
     ) -> None:
         self._asking = asking
         self._admin = admin
@@ -87,6 +91,7 @@ class Commands:
         self._people = people
         self._admission = admission
         self._searching = searching
+        self._uploads = uploads
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the command."""
@@ -135,6 +140,8 @@ class Commands:
                 return await self._searching.search(asker, order.text)
             case Verb.STATUS:
                 return await self._admin.status(user_id, words)
+            case Verb.UPLOADS:
+                return await self._uploads.listed(user_id, words)
             case Verb.SCHEDULE | Verb.EXPLAIN:
                 scheduling, people = order.verb is Verb.SCHEDULE, self._people
                 may = people.is_admin if scheduling else people.runs_workspace
@@ -150,7 +157,7 @@ class Commands:
     async def _help(self, user_id: str, words: Words) -> Message:
         lines = [words.command_help]
         if await self._people.is_admin(user_id):
-            lines += [words.admin_help, words.schedule_help]
+            lines += [words.admin_help, words.schedule_help, words.uploads_help]
         if await self._people.runs_workspace(user_id):
             lines += [words.explain_help, words.channel_help]
         return render_notice("\n".join(lines).format(command=COMMAND, example=EXAMPLE_CRON))

@@ -48,6 +48,7 @@ from bot.slack.searching import Searching
 from bot.slack.shortcut import MessageShortcut
 from bot.slack.stream_closing import StreamClosing
 from bot.slack.streaming import Streams
+from bot.slack.uploads import Uploads
 from bot.slack.wider_answers import WiderAnswers
 from bot.slack.wording import DEFAULT_LANGUAGE, WORDS
 from bot.store import Job, Stores
@@ -100,6 +101,7 @@ class Parts:
         pauses: How long Slack wants to be left alone.
         closing: Ends the streams of answers that never come.
         model_alerts: Tells the owners about the model.
+        uploads: Works on files that admins sent.
         listeners: Of everything that people may do in Slack.
     """
 
@@ -111,6 +113,7 @@ class Parts:
     pauses: Pauses
     closing: StreamClosing
     model_alerts: ModelAlerts
+    uploads: Uploads
     listeners: tuple[Register, ...]
 
 
@@ -126,6 +129,7 @@ class _Common:
     channels: ChannelPolicy
     admission: Admission
     presentation: Presentation
+    uploads: Uploads
 
 
 def compose(foundation: Foundation) -> Parts:
@@ -170,6 +174,7 @@ def compose(foundation: Foundation) -> Parts:
         model_alerts=ModelAlerts(
             common.poster, given.rules.owners_channel, WORDS[DEFAULT_LANGUAGE]
         ),
+        uploads=common.uploads,
         listeners=(
             *_questions(given, common, workers),
             partial(pane.register, post=workers.post),
@@ -224,6 +229,14 @@ def _common(given: Foundation) -> _Common:
             shared_channels=rules.allow_shared_channels,
         ),
         presentation=Presentation(rules.stale_after_days, rules.owners_channel),
+        uploads=Uploads(
+            given.stores.uploads,
+            given.maintenance,
+            people,
+            poster,
+            given.connection.enter,
+            given.api_url,
+        ),
     )
 
 
@@ -284,7 +297,13 @@ def _questions(given: Foundation, common: _Common, workers: Workers) -> tuple[Re
     )
     return (
         partial(mentions.register, accept=workers.accept),
-        partial(direct_messages.register, accept=workers.accept, elsewhere=threads.hear),
+        partial(
+            direct_messages.register,
+            accept=workers.accept,
+            elsewhere=threads.hear,
+            attached=common.uploads.take,
+        ),
+        common.uploads.register,
         humans.register,
         close_pages.register,
     )
@@ -336,6 +355,7 @@ def _private(
         people=people,
         admission=common.admission,
         searching=searching,
+        uploads=common.uploads,
     )
     shortcut = MessageShortcut(asking, people, common.presentation, poster)
     feedback = FeedbackListener(

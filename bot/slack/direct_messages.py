@@ -17,6 +17,7 @@ def register(
     *,
     accept: Callable[[NewJob], Awaitable[None]],
     elsewhere: Callable[[dict[str, Any], str], Awaitable[None]],
+    attached: Callable[[dict[str, Any]], Awaitable[bool]],
 ) -> None:
     """Listen for direct messages; what is asked is stored before the acknowledgement.
 
@@ -25,12 +26,15 @@ def register(
         accept: Stores a question.
         elsewhere: Gets the messages of channels, as far as the app receives any: questions there
             are mentions, which come as events of their own.
+        attached: Takes the pages that come with a message, and says whether that is all.
     """
 
     @app.event("message")
     async def message(body: dict[str, Any]) -> None:
         if body["event"].get("channel_type") != "im":
             await elsewhere(body, our_user_id())
+            return
+        if await attached(body):
             return
         question = question_in(body, our_user_id())
         if question is not None:

@@ -181,6 +181,23 @@ class Words:
     explain_support: str
     explain_signals: str
     explain_footer: str
+    uploads_help: str
+    upload_admins_only: str
+    upload_nowhere: str
+    upload_running: str
+    upload_one: str
+    upload_many: str
+    upload_later: str
+    upload_refused: str
+    upload_unreachable: str
+    upload_not_kept: str
+    uploads_none: str
+    uploads_listed: str
+    upload_remove: str
+    upload_remove_text: str
+    upload_removed: str
+    upload_removed_later: str
+    upload_gone: str
     channel_help: str
     channel_title: str
     channel_sources: str
@@ -433,6 +450,26 @@ FRENCH = Words(
     explain_signals="Mesures, valeur × poids",
     explain_footer="Calculé à l'instant, sur le guide d'aujourd'hui et sur les pages que tout le"
     " monde peut lire dans cette conversation.",
+    uploads_help="{command} uploads : les pages envoyées en message direct, et leur retrait.",
+    upload_admins_only="Merci ! Seules les personnes qui administrent le guide y ajoutent des"
+    " fichiers : transmettez-leur celui-ci, je ne l'ai pas gardé.",
+    upload_nowhere="Aucune source ne reçoit de fichiers : ajoutez-en une de type `upload` dans"
+    " handbook.toml.",
+    upload_running="Je lis {names}…",
+    upload_one="1 page indexée : {names}",
+    upload_many="{count} pages indexées : {names}",
+    upload_later="Gardé : {names}. L'index n'a pas pu être mis à jour ; la prochaine mise à jour le"
+    " fera.",
+    upload_refused="Non retenu :",
+    upload_unreachable="Slack ne l'a pas transmis, malgré plusieurs essais",
+    upload_not_kept="le serveur n'a pas pu l'enregistrer ; son journal dit pourquoi",
+    uploads_none="Aucune page n'a été envoyée.",
+    uploads_listed="Pages envoyées : {count}",
+    upload_remove="Retirer",
+    upload_remove_text="« {name} » ne servira plus aux réponses.",
+    upload_removed="Page retirée : {name}",
+    upload_removed_later="Page retirée : {name}. L'index suivra à la prochaine mise à jour.",
+    upload_gone="Cette page n'est plus là : {name}",
     channel_help="{command} channel : les réglages du canal où vous êtes.",
     channel_title="Réglages du canal",
     channel_sources="Sources à consulter",
@@ -685,6 +722,24 @@ ENGLISH = Words(
     explain_signals="Signals, value × weight",
     explain_footer="Computed just now, on today's handbook and on the pages that everybody in that"
     " conversation may read.",
+    uploads_help="{command} uploads: the pages sent in direct messages, and how to remove them.",
+    upload_admins_only="Thank you! Only those who run the handbook add files to it: pass this one"
+    " on to them, I have not kept it.",
+    upload_nowhere="No source takes files: add one of type `upload` to handbook.toml.",
+    upload_running="Reading {names}…",
+    upload_one="1 page indexed: {names}",
+    upload_many="{count} pages indexed: {names}",
+    upload_later="Kept: {names}. The index could not be brought up to date; the next sync will.",
+    upload_refused="Not taken:",
+    upload_unreachable="Slack did not hand it over, however often I tried",
+    upload_not_kept="the server could not keep it; its log says why",
+    uploads_none="No page has been sent.",
+    uploads_listed="Pages sent: {count}",
+    upload_remove="Remove",
+    upload_remove_text="“{name}” will no longer be used for answers.",
+    upload_removed="Page removed: {name}",
+    upload_removed_later="Page removed: {name}. The index follows at the next sync.",
+    upload_gone="That page is no longer there: {name}",
     channel_help="{command} channel: the settings of the channel you are in.",
     channel_title="Channel settings",
     channel_sources="Sources to look into",

@@ -25,6 +25,7 @@ from bot.store.questions import LoggedPassage, LoggedQuestion, QuestionLog, logg
 from bot.store.statistics import AskedQuestion, PageUse, RecentQuestion, Statistics
 from bot.store.stores import Stores
 from bot.store.streams import LeftStream, LeftStreams
+from bot.store.uploads import FileOutcome, NewUpload, SentFile, UploadJob, UploadStore
 
 __all__ = [
     "ANSWER",
@@ -37,6 +38,7 @@ __all__ = [
     "ChannelSettingsStore",
     "Feedback",
     "FeedbackStore",
+    "FileOutcome",
     "Forgotten",
     "Job",
     "JobState",
@@ -48,6 +50,7 @@ __all__ = [
     "ModelUsage",
     "MutedThreads",
     "NewJob",
+    "NewUpload",
     "OwnPost",
     "PageUse",
     "Pause",
@@ -57,9 +60,12 @@ __all__ = [
     "QuestionLog",
     "Reason",
     "RecentQuestion",
+    "SentFile",
     "Stage",
     "Statistics",
     "Stores",
+    "UploadJob",
+    "UploadStore",
     "Verdict",
     "WhoMayAsk",
     "forget_user",

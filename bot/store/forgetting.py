@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Engine, Table, case, delete, func, update
 
 from bot.store.jobs import JobState
-from bot.store.tables import feedback, jobs, metadata, private_answers, questions
+from bot.store.tables import feedback, jobs, metadata, private_answers, questions, uploads
 from bot.store.transactions import transaction
 
 
@@ -48,6 +48,7 @@ def forget_user(engine: Engine, user_id: str) -> Forgotten:
         def deleted(table: Table) -> int:
             return connection.execute(delete(table).where(table.c.user_id == user_id)).rowcount
 
+        deleted(uploads)  # what they sent stays a page of the handbook
         to_them = delete(jobs).where(jobs.c.channel_id == user_id)
         messages = connection.execute(to_them).rowcount
         return Forgotten(

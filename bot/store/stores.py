@@ -15,6 +15,7 @@ from bot.store.private_answers import PrivateAnswers
 from bot.store.questions import QuestionLog
 from bot.store.statistics import Statistics
 from bot.store.streams import LeftStreams
+from bot.store.uploads import UploadStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Stores:
     channel_settings: ChannelSettingsStore
     streams: LeftStreams
     pauses: PauseStore
+    uploads: UploadStore
 
     @classmethod
     def on(cls, engine: Engine, *, question_log_days: int, job_lease_s: float = LEASE_S) -> Stores:
@@ -44,4 +46,5 @@ class Stores:
             channel_settings=ChannelSettingsStore(engine),
             streams=LeftStreams(engine),
             pauses=PauseStore(engine),
+            uploads=UploadStore(engine, lease_s=job_lease_s),
         )

@@ -90,6 +90,29 @@ muted_threads = Table(
     Column("muted_at", Float, nullable=False),
 )
 
+# Messages with files that become pages: until that is done and told.
+uploads = Table(
+    "bot_uploads",
+    metadata,
+    Column("team_id", String(32), primary_key=True),
+    Column("channel_id", String(32), primary_key=True),
+    Column("message_ts", String(32), primary_key=True),
+    Column("thread_ts", String(32), nullable=False),
+    Column("user_id", String(32), nullable=False),
+    # JSON lists: the files of the message, and what became of them; cleared at the end.
+    Column("files", Text),
+    Column("outcomes", Text),
+    # Our message about them.
+    Column("notice_ts", String(32)),
+    Column("attempts", Integer, nullable=False),
+    Column("due_at", Float, nullable=False),
+    Column("owner", String(64)),
+    Column("lease_until", Float),
+    Column("created_at", Float, nullable=False),
+    Column("finished_at", Float),
+    Index("ix_bot_uploads_due", "finished_at", "due_at"),
+)
+
 private_answers = Table(
     "bot_private_answers",
     metadata,

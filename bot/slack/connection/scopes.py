@@ -7,6 +7,7 @@ REQUIRED_SCOPES = frozenset(
         "channels:read",
         "chat:write",
         "commands",
+        "files:read",
         "files:write",
         "groups:read",
         "im:history",
