@@ -453,7 +453,7 @@ FRENCH = Words(
     uploads_help="{command} uploads : les pages envoyées en message direct, et leur retrait.",
     upload_admins_only="Merci ! Seules les personnes qui administrent le guide y ajoutent des"
     " fichiers : transmettez-leur celui-ci, je ne l'ai pas gardé.",
-    upload_nowhere="Aucune source ne reçoit de fichiers : ajoutez-en une de type `upload` dans"
+    upload_nowhere="Aucune source ne reçoit de fichiers : ajoutez-en une de type upload dans"
     " handbook.toml.",
     upload_running="Je lis {names}…",
     upload_one="1 page indexée : {names}",
@@ -725,7 +725,7 @@ ENGLISH = Words(
     uploads_help="{command} uploads: the pages sent in direct messages, and how to remove them.",
     upload_admins_only="Thank you! Only those who run the handbook add files to it: pass this one"
     " on to them, I have not kept it.",
-    upload_nowhere="No source takes files: add one of type `upload` to handbook.toml.",
+    upload_nowhere="No source takes files: add one of type upload to handbook.toml.",
     upload_running="Reading {names}…",
     upload_one="1 page indexed: {names}",
     upload_many="{count} pages indexed: {names}",
