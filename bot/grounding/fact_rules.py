@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.grounding.bounds import Bound, limit_words
-from bot.grounding.facts import CURRENCIES, Date, Facts, Quantity, is_same_unit, read_facts
+from bot.grounding.facts import (
+    CURRENCIES,
+    KINDS_OF_DAY,
+    Date,
+    Facts,
+    Quantity,
+    is_same_unit,
+    read_facts,
+)
 from ingest import fold
 
 
@@ -32,6 +40,8 @@ def unsupported_facts(sentence: str, *, said: str, head: str, passage: str) -> I
         for unit in mine.units & CURRENCIES
         if not any(is_same_unit(unit, other) for other in theirs.units | above.units)
     )
+    for rate in mine.rates - theirs.units - above.units:
+        yield f"the quote does not count by the {rate}"
     for date in mine.dates:
         if not _date_is_known(date, theirs, above):
             yield f"the date {date.written} is not in the quoted sentence"
@@ -97,7 +107,9 @@ def _limits(mine: Facts, theirs: Facts, sentence: str, said: str) -> Iterator[st
 
 def _is_supported(mine: Quantity, other: Quantity, theirs: Facts, above: Facts) -> bool:
     if mine.counts_as(other):
-        return True
+        named = theirs.units | above.units
+        added = mine.unit in KINDS_OF_DAY and other.unit == "day"
+        return not added or any(is_same_unit(mine.unit, unit) for unit in named & KINDS_OF_DAY)
     if mine.value != other.value:
         return False
     if not mine.unit:

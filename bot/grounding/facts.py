@@ -66,6 +66,7 @@ _SAME_UNIT = {
     )
 }
 """Pairs one of which may stand for the other; `jours ouvrés` and `jours ouvrables` may not."""
+KINDS_OF_DAY = frozenset(("jour ouvré", "jour ouvrable", "working day", "calendar day"))
 
 _ADJECTIVES = (
     r"(?:(?:full|consecutive|additional|more|paid|extra|whole|complete|first|last|further|other"
@@ -232,12 +233,14 @@ class Facts:
     Attributes:
         marks: By kind: e-mail addresses, links, phone numbers, codes, weekdays, months.
         units: Units that the text names, with or without a number.
+        rates: Those of time by which it counts: `per week`, `chaque mois`.
     """
 
     quantities: tuple[Quantity, ...] = ()
     dates: tuple[Date, ...] = ()
     marks: Mapping[str, frozenset[str]] = field(default_factory=dict)
     units: frozenset[str] = frozenset()
+    rates: frozenset[str] = frozenset()
 
     @property
     def years(self) -> frozenset[int]:
@@ -296,6 +299,7 @@ def read_facts(text: str, *, articles: bool = False) -> Facts:
         tuple(dates),
         {**{kind: frozenset(v) for kind, v in marks.items()}, "month": frozenset(months)},
         _named_units(rest) | {quantity.unit for quantity in quantities if quantity.unit},
+        frozenset(unit for unit, pattern in _RATES.items() if pattern.search(rest)),
     )
 
 
@@ -418,9 +422,27 @@ def _next_word(text: str, end: int) -> str:
     return match[1] if match else ""
 
 
-_NAMED_UNITS = {
-    unit: re.compile(rf"(?<![a-z])(?:{forms})(?![a-z0-9])") for unit, forms in UNITS.items()
+_ADVERBS: Mapping[str, str] = {
+    "hour": r"hourly|horaires?",
+    "day": r"daily|quotidien\w*|journalier\w*",
+    "week": r"weekly|hebdomadaire\w*",
+    "month": r"monthly|mensuel\w*",
+    "year": r"yearly|annual\w*|annuel\w*",
 }
+_NAMED_UNITS = {
+    unit: re.compile(
+        rf"(?<![a-z])(?:{'|'.join(filter(None, (forms, _ADVERBS.get(unit))))})(?![a-z0-9])"
+    )
+    for unit, forms in UNITS.items()
+}
+_RATES = {
+    unit: re.compile(
+        rf"(?<![a-z])(?:(?:per|each|every|par|chaque|tou(?:s|tes) les) (?:{UNITS[unit]})|{adverb})"
+        r"(?![a-z0-9])"
+    )
+    for unit, adverb in _ADVERBS.items()
+}
+"""`per week`, `chaque semaine`, `weekly`: what a figure is counted by."""
 
 
 def _named_units(text: str) -> frozenset[str]:

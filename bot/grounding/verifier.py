@@ -21,14 +21,17 @@ from bot.grounding.polarity import contradictions
 from bot.grounding.scope import MAX_PLACES, Scope, scope_of
 from bot.grounding.wording import (
     LANGUAGES,
+    LEAST_QUOTED,
     MIN_CLOSENESS,
     MIN_COVERAGE,
     MIN_QUOTED,
+    SAME_CLOSENESS,
     Closeness,
     Words,
-    content_stems,
     coverage,
+    invented_part,
     sentence_language,
+    stems_in,
     unknown_names,
 )
 from bot.language import french_or_english
@@ -97,8 +100,8 @@ def verify(
         draft: Unverified.
         passages: Those retrieved for this question and visible to its audience.
         question: Its words and names need no passage; its numbers do.
-        closeness: Compares a sentence with a quote in another language; such a sentence is refused
-            where nothing can.
+        closeness: Compares a sentence with a quote that says it in other words, or in another
+            language; without it such a sentence is refused.
     """
     by_id = {passage.chunk.chunk_id: passage for passage in passages}
     claims: list[Claim] = []
@@ -199,10 +202,10 @@ def _wording_objections(
     everything = Words.of(f"{head}\n{scope.passage}\n{question}", theirs)
     if names := unknown_names(sentence, everything, same_language=same):
         yield Rule.NAMES, f"names what the passage does not: {', '.join(names)}"
-    turned = contradictions(sentence, scope.said, stems=content_stems if same else None)
+    turned = contradictions(sentence, scope.said, stems=stems_in(theirs) if same else None)
     yield from ((Rule.OPPOSITES, reason) for reason in turned)
     if same:
-        yield from _coverage_objections(sentence, scope, head, question, theirs)
+        yield from _coverage_objections(sentence, scope, head, question, theirs, closeness)
         return
     cosine = closeness(sentence, scope.said) if closeness is not None else None
     if cosine is None:
@@ -212,17 +215,31 @@ def _wording_objections(
 
 
 def _coverage_objections(
-    sentence: str, scope: Scope, head: str, question: str, language: str
+    sentence: str,
+    scope: Scope,
+    head: str,
+    question: str,
+    language: str,
+    closeness: Closeness | None,
 ) -> Iterator[Objection]:
-    alone = coverage(sentence, Words.of(scope.said, language))
-    share = coverage(sentence, Words.of(f"{head}\n{scope.said}\n{question}", language))
+    known = Words.of(f"{head}\n{scope.said}\n{question}", language)
+    alone, share = coverage(sentence, Words.of(scope.said, language)), coverage(sentence, known)
     if alone is None or share is None:
         # "Oui, 4 jours." has no word to cover: its facts, checked before, must carry it.
         facts = read_facts(sentence)
         if not (facts.quantities or facts.dates or any(facts.marks.values())):
             yield Rule.WORDING, "says nothing that can be checked"
-    elif alone < MIN_QUOTED or share < MIN_COVERAGE:
+    elif (alone < MIN_QUOTED or share < MIN_COVERAGE) and not (
+        alone >= LEAST_QUOTED and _says_the_same(sentence, scope.said, closeness)
+    ):
         yield (
             Rule.WORDING,
             f"the quote has {alone:.0%} of its words, with headings and question {share:.0%}",
         )
+    elif part := invented_part(sentence, known):
+        yield Rule.WORDING, f"the quote has no word of “{part}”"
+
+
+def _says_the_same(sentence: str, said: str, closeness: Closeness | None) -> bool:
+    cosine = closeness(sentence, said) if closeness is not None else None
+    return cosine is not None and cosine >= SAME_CLOSENESS

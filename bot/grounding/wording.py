@@ -26,6 +26,13 @@ MIN_COVERAGE = 0.65
 """Share of a sentence's content words that quote, headings and question hold. Source:
 docs/grounding.md, the value that drops most invented sentences at 3 % of faithful ones."""
 
+LEAST_QUOTED = 0.3
+"""That share at least, where the encoder finds that a sentence says the same in other words."""
+
+SAME_CLOSENESS = 0.955
+"""Cosine from which it does, for the bundled encoder: above all half-invented sentences, below most
+free rewordings (same source)."""
+
 MIN_CLOSENESS = 0.855
 """Cosine of a sentence and the quote it translates, for the bundled encoder (same source)."""
 
@@ -97,12 +104,47 @@ def _is_known(name: str, known: Words, *, same_language: bool) -> bool:
     stem = folded.removesuffix("s")
     if re.search(rf"(?<!\w)(?:{re.escape(folded)}|{re.escape(stem)})s?(?!\w)", known.text):
         return True
+    if _stands_for_words(name, known.text):
+        return True
     if same_language:
         return False
     terms = known.forms.terms
     return any(bool(terms & (pair - {folded})) for pair in _NAMES_ABROAD if folded in pair) or bool(
         difflib.get_close_matches(folded, terms, n=1, cutoff=_COGNATE)
     )
+
+
+_SMALL_WORDS = r"(?:(?:of|the|and|for|de|du|des|la|le|les|et|en) |[dl]['’])*"
+_MIN_ACRONYM, _MAX_ACRONYM = 2, 6
+
+
+def _stands_for_words(name: str, folded: str) -> bool:
+    """Tell whether an acronym is made of the initials of words that follow each other (UK)."""
+    if not name.isupper() or not _MIN_ACRONYM <= len(name) <= _MAX_ACRONYM or not name.isalpha():
+        return False
+    initials = rf"[\s-]+{_SMALL_WORDS}".join(rf"{letter}\w+" for letter in fold(name))
+    return bool(re.search(rf"\b{initials}\b", folded))
+
+
+def invented_part(sentence: str, known: Words) -> str | None:
+    """Return the first part of a sentence of which a text has not one content word, or None.
+
+    Parts end at commas, brackets and "and": what is added to a faithful sentence stands in one.
+    """
+    said = _ATTRIBUTION.sub("", sentence)
+    parts = [part.strip() for part in _PART.split(said) if part and part.strip()]
+    for part in parts if len(parts) > 1 else ():
+        words = [w for w in analyze_query(part).words if not _is_checked_elsewhere(w.folded)]
+        if len(words) >= MIN_WORDS_OF_PART and not any(known.forms.hold(word) for word in words):
+            return part
+    return None
+
+
+_PART = re.compile(
+    r"[,;:()—–]|\b(?:et|and|avec|with|puis|then|mais|but|ainsi que|as well as|car|because)\b",
+    re.IGNORECASE,
+)
+MIN_WORDS_OF_PART = 2
 
 
 def coverage(sentence: str, known: Words) -> float | None:
@@ -131,9 +173,19 @@ def _is_checked_elsewhere(word: str) -> bool:
     return word in _ANSWERS or any(c.isdigit() for c in word) or is_fact_word(word)
 
 
-def content_stems(text: str) -> frozenset[str]:
-    """Return one stem for each content word of a text, in French and in English."""
-    return frozenset("/".join(w.stems) for w in analyze_query(text).words if not w.folded.isdigit())
+def stems_in(language: str) -> Callable[[str], frozenset[str]]:
+    """Return what gives one stem for each content word of a text.
+
+    Args:
+        language: Of the texts that are compared; any but "fr" and "en": both.
+    """
+    languages = (language,) if language in LANGUAGES else LANGUAGES
+
+    def stems(text: str) -> frozenset[str]:
+        words = analyze_query(text, languages=languages).words
+        return frozenset("/".join(word.stems) for word in words if not word.folded.isdigit())
+
+    return stems
 
 
 def encoder_closeness(embedder: Embedder) -> Closeness:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
 
+from bot.grounding.wording import Closeness, encoder_closeness
+from bot.settings import BotSettings
+from ingest import open_embedder
 from tests.integration.bot.grounding.claim_cases import attacks, faithful, read_places
-from tests.integration.bot.grounding.gate_run import Tally, hand_cases, run
+from tests.integration.bot.grounding.free_hand import ATTACKS, FAITHFUL
+from tests.integration.bot.grounding.gate_run import Tally, free_hand_cases, hand_cases, run
 from tests.integration.bot.grounding.hand_written import SAME_LANGUAGE
 
 SAMPLES = (0, 1, 2, 3)
@@ -22,12 +27,28 @@ def main() -> None:
     corpora = parser.parse_args().shared / "corpora"
     samples = [read_places(corpora, sample=sample) for sample in SAMPLES]
     console = Console(width=200, highlight=False)
-    _print(console, "attack", "refused", _total([run(attacks(s)) for s in samples]))
+    closeness = _closeness()
+    attacked = [run(attacks(sample), closeness=closeness) for sample in samples]
+    freely = [("written freely", *attack[1:]) for attack in ATTACKS]
+    attacked.append(run(free_hand_cases(corpora, freely), closeness=closeness))
+    _print(console, "attack", "refused", _total(attacked))
     console.print()
     everywhere = [place for sample in samples for place in sample]
-    kept = [run(faithful(sample)) for sample in samples]
-    by_hand = run(hand_cases("by hand", SAME_LANGUAGE, everywhere))
-    _print(console, "faithful claim", "dropped", _total([*kept, by_hand]))
+    kept = [run(faithful(sample), closeness=closeness) for sample in samples]
+    by_hand = run(hand_cases("by hand", SAME_LANGUAGE, everywhere), closeness=closeness)
+    freely = [("written freely", *claim) for claim in FAITHFUL]
+    free = run(free_hand_cases(corpora, freely), closeness=closeness)
+    _print(console, "faithful claim", "dropped", _total([*kept, by_hand, free]))
+
+
+def _closeness() -> Closeness | None:
+    """Compare with the bundled encoder, as production does; without one where there is none."""
+    with tempfile.TemporaryDirectory() as scratch:
+        settings = BotSettings(
+            _env_file=None, database_url=f"sqlite:///{scratch}/unused.db", embedding_model="bundled"
+        )
+        embedder = open_embedder(settings)
+    return encoder_closeness(embedder) if embedder else None
 
 
 Figures = Mapping[str, tuple[int, int]]

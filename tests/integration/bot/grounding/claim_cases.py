@@ -74,18 +74,25 @@ def read_places(corpora: Path, *, sample: int) -> list[Place]:
     return list({place.text: place for place in mixed}.values())
 
 
+def read_page(corpora: Path, page: str) -> list[Place]:
+    """Return the whole sentences of one page, named `handbook/path`."""
+    name, _, path = page.partition("/")
+    return list(_sentences(corpora / name, corpora / name / path))
+
+
+def _sentences(folder: Path, file: Path) -> Iterator[Place]:
+    for chunk in _chunks(folder, file):
+        for unit in chunk.units:
+            place = Place(Passage(chunk, rank=1, score=1.0), unit)
+            if unit.kind is UnitKind.SENTENCE and _is_whole(place.text):
+                yield place
+
+
 def _places(folder: Path, language: str, sample: int) -> Iterator[Place]:
     files = sorted(p for p in folder.rglob("*") if p.suffix in MEDIA and p.stat().st_size > 2_000)
     step = max(4, len(files) // PAGES_OF_EACH)
     for file in files[sample * step // 4 :: step]:
-        for chunk in _chunks(folder, file):
-            if chunk.language != language:
-                continue
-            passage = Passage(chunk, rank=1, score=1.0)
-            for unit in chunk.units:
-                place = Place(passage, unit)
-                if unit.kind is UnitKind.SENTENCE and _is_whole(place.text):
-                    yield place
+        yield from (place for place in _sentences(folder, file) if place.language == language)
 
 
 def _chunks(folder: Path, file: Path) -> Iterator[StoredChunk]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from bot.grounding.verifier import verify
 from bot.grounding.wording import Closeness
 from bot.records import Draft
-from tests.integration.bot.grounding.claim_cases import Case, Place, sentence
+from tests.integration.bot.grounding.claim_cases import Case, Place, read_page, sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,16 @@ def hand_cases(
         place = next((p for p in places if p.text.startswith(beginning)), None)
         if place is not None:
             yield Case(kind, sentence(place, text), (place.passage,))
+
+
+def free_hand_cases(corpora: Path, claims: Iterable[tuple[str, str, str, str]]) -> Iterator[Case]:
+    """Find the sentence of each (kind, page, beginning, claim) on its page."""
+    pages: dict[str, list[Place]] = {}
+    for kind, page, beginning, text in claims:
+        if page not in pages:
+            pages[page] = read_page(corpora, page)
+        place = next(place for place in pages[page] if place.text.startswith(beginning))
+        yield Case(kind, sentence(place, text), (place.passage,))
 
 
 def share(tallies: Mapping[str, Tally], *, passed: bool) -> float:

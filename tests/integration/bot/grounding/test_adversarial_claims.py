@@ -20,7 +20,14 @@ from tests.integration.bot.grounding.claim_cases import (
     faithful,
     read_places,
 )
-from tests.integration.bot.grounding.gate_run import Tally, hand_cases, run, share
+from tests.integration.bot.grounding.free_hand import ATTACKS, FAITHFUL
+from tests.integration.bot.grounding.gate_run import (
+    Tally,
+    free_hand_cases,
+    hand_cases,
+    run,
+    share,
+)
 from tests.integration.bot.grounding.hand_written import SAME_LANGUAGE, TRANSLATED
 
 NEVER_THROUGH = (
@@ -119,6 +126,24 @@ def test_faithful_translations_pass_and_other_sentences_do_not(
         closeness=closeness,
     )
     assert share(unrelated, passed=True) == 0
+
+
+def test_of_lies_written_freely_those_about_facts_are_refused_and_most_others(
+    corpora: Path, closeness: Closeness
+):
+    tallies = run(free_hand_cases(corpora, ATTACKS), closeness=closeness)
+    factual = ("number", "date", "unit", "limit", "currency", "id", "link", "phone", "rate")
+    assert {kind: tally.passed for kind, tally in tallies.items() if kind in factual} == {
+        kind: () for kind in factual
+    }
+    assert share(tallies, passed=False) >= 0.9
+
+
+def test_most_free_rewordings_pass_where_an_encoder_compares_them(
+    corpora: Path, closeness: Closeness
+):
+    claims = [("freely", *claim) for claim in FAITHFUL]
+    assert share(run(free_hand_cases(corpora, claims), closeness=closeness), passed=True) >= 0.92
 
 
 def test_a_flood_of_claims_is_cut_short(places: list[Place]):
