@@ -8,7 +8,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --co
 SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo page ask test unit integration e2e lint types format check bench quality clean
+.PHONY: help setup setup-dev demo page ask test unit integration e2e lint types format check bench quality screenshots clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -76,6 +76,10 @@ check: lint test ## Everything that must pass before a commit
 
 bench: setup-dev ## Measure speed, as ratios in one run, into docs/performance.md
 	@$(BIN)/python -m tests.benchmarks.bench --shared $(SHARED)
+
+screenshots: setup-dev ## Take the pictures of docs/images again (needs Chromium)
+	@$(BIN)/python -m tests.message_pictures
+	@$(BIN)/python -m tests.screenshots
 
 quality: setup-dev ## Measure answers on the question sets, into docs/quality.md
 	@$(BIN)/python -m tests.benchmarks.quality --shared $(SHARED)

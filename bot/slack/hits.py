@@ -9,6 +9,7 @@ from bot.records import Passage, collapse
 from bot.retrieval.search import SearchResults
 from bot.slack.mrkdwn import clean, escape, shortened
 from bot.slack.rendering import Block, Message, source_elements
+from bot.slack.tables import cells
 from bot.slack.wording import Words
 from ingest import KeywordQuery, analyze_passage, analyze_query
 
@@ -17,6 +18,8 @@ TERMS_LIMIT = 100
 _LEAD = 60
 """Characters kept before the first word that matches."""
 
+_BETWEEN = " · "
+_ENDS = ".:;,!?…"
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -61,7 +64,7 @@ def _section(elements: list[Block]) -> Block:
 def _snippet(passage: Passage, query: KeywordQuery) -> list[Block]:
     """Return rich text around the first word that matches, matching words in bold."""
     chunk = passage.chunk
-    text = collapse(clean(chunk.text))
+    text = _in_one_line(clean(chunk.text))
     matches = list(_matches(text, query, chunk.language))
     start = _start(text, matches[0][0] if matches else 0)
     shown = shortened(text[start:], SNIPPET_LIMIT)
@@ -77,6 +80,18 @@ def _snippet(passage: Passage, query: KeywordQuery) -> list[Block]:
     if position < len(shown):
         elements.append({"type": "text", "text": shown[position:]})
     return elements or [{"type": "text", "text": "…"}]
+
+
+def _in_one_line(text: str) -> str:
+    """Return a passage as running text: rows without bars, and marks where a line ends without."""
+    shown = list(filter(None, map(_running, text.split("\n"))))
+    ended = [f"{line} " if line[-1] in _ENDS else f"{line}{_BETWEEN}" for line in shown[:-1]]
+    return "".join([*ended, *shown[-1:]])
+
+
+def _running(line: str) -> str:
+    line = collapse(line).strip()
+    return _BETWEEN.join(filter(None, cells(line))) or line.removeprefix("- ")
 
 
 def _start(text: str, first: int) -> int:

@@ -80,3 +80,10 @@ def test_reduced_search_is_said():
     message = render_hits(results("mot", passage(), degraded="encoder down"), FRENCH)
     assert FRENCH.degraded in message.text
     assert "encoder down" not in message.text
+
+
+def test_rows_and_headings_read_as_text_in_one_line():
+    text = "Congés\n\n- Un salarié prévient.\n\n| Congé | Durée |\n|  | 16 semaines |\n"
+    message = render_hits(results("durée", passage(text)), FRENCH)
+    assert snippet(message) == "Congés · Un salarié prévient. Congé · Durée · 16 semaines"
+    assert bold(message) == ["Durée"]
