@@ -20,7 +20,7 @@ from bot.answering.streaming import OnClaim
 from bot.answering.support import SupportCheck, SupportModel
 from bot.answering.support_model import DEFAULT_MODEL, with_reader
 from bot.answering.translating import ModelTranslator, Translator
-from bot.answering.usage import RunMeter
+from bot.answering.usage import RunMeter, TokenPrice
 from bot.grounding.wording import encoder_closeness
 from bot.records import Outcome, Question
 from bot.retrieval.hybrid import Fusion, HybridRetriever
@@ -236,6 +236,16 @@ def open_reader_model(settings: BotSettings) -> Reader | None:
         ConfigurationError: If its package is not installed.
     """
     return CrossEncoderReader(settings.reader_model) if settings.reader_model else None
+
+
+def token_price(settings: BotSettings) -> TokenPrice | None:
+    """Return what tokens of the settings' model cost, None where handbook.toml does not say.
+
+    Raises:
+        ConfigurationError: If handbook.toml is wrong.
+    """
+    found = load_config(settings).prices.get(settings.answer_model)
+    return TokenPrice(found.input, found.output, found.currency) if found else None
 
 
 def _searcher(parts: _Parts, resources: ExitStack | None = None) -> Searcher:

@@ -249,7 +249,7 @@ def evaluate(
     json: JsonOption = False,
 ) -> int:
     """Score a question file on the current index, by kind."""
-    from bot.app import build_answerer
+    from bot.app import build_answerer, token_price
     from bot.console import evaluation_progress, print_evaluation
     from bot.evaluation import evaluate as run_evaluation
     from bot.evaluation import read_questions
@@ -263,10 +263,13 @@ def evaluate(
         evaluation_progress(len(questions)) as tick,
     ):
         report = run_evaluation(questions, answerer, progress=tick)
+    tokens, price = meters[0].usage if meters else TokenUsage(), token_price(settings)
     cost = RunCost(
         settings.answer_model or "extractive",
-        meters[0].usage if meters else TokenUsage(),
+        tokens,
         time.perf_counter() - started,
+        amount=price.of(tokens) if price else None,
+        currency=price.currency if price else None,
     )
     if json:
         sys.stdout.write(to_json(report.to_json() | {"cost": asdict(cost)}, indent=2) + "\n")

@@ -40,6 +40,9 @@ def print_outcome(outcome: Outcome) -> None:
             date = f", {chunk.modified_at:%Y-%m-%d}" if chunk.modified_at else ""
             console.print(Text(f"[{number}] {where}{date}", style="dim"))
             console.print(Text(f"    {chunk.url or chunk.page}", style="dim"))
+            if translation := outcome.translations.get(claim.citation.quote):
+                said = f"    translated by {translation.model}: {translation.text}"
+                console.print(Text(said, style="dim italic"))
     if isinstance(outcome, GroundedAnswer) and outcome.disagreement:
         console.print(Text("(these pages do not give the same figure)", style="yellow"))
     if outcome.degraded:
@@ -167,6 +170,8 @@ def print_evaluation(report: EvaluationReport, cost: RunCost) -> None:
             f", {tokens.requests} requests, {tokens.prompt} tokens read and {tokens.completion}"
             f" written, {tokens.total / questions:.0f} a question"
         )
+    if cost.amount is not None:
+        line += f", {cost.amount:.4f} {cost.currency}"
     console.print(Text(line, style="dim"))
 
 

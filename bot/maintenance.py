@@ -5,8 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo
 
+from bot.answering.breaker import LoggedIncidents
+from bot.answering.usage import TokenUsage
+from bot.app import token_price
 from bot.settings import BotSettings
+from bot.store import ModelUsage, opened
 from ingest import (
     PUBLIC,
     ConfigurationError,
@@ -26,15 +31,27 @@ from ingest import (
 
 
 @dataclass(frozen=True, slots=True)
+class ModelSpending:
+    """What the model has cost today."""
+
+    model: str
+    tokens: TokenUsage
+    amount: float
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
 class HandbookState:
-    """The index and its schedule.
+    """The index, its schedule, and what the model costs.
 
     Attributes:
         index: None before the first sync.
+        spending: None without a model, or where its price is not known.
     """
 
     index: IndexStatus | None
     schedule: ScheduleStatus
+    spending: ModelSpending | None = None
 
 
 class Maintenance:
@@ -120,17 +137,34 @@ class Maintenance:
         return open_uploads(self._settings)
 
     def state(self) -> HandbookState:
-        """Describe the index and the schedule.
+        """Describe the index, the schedule and what the model costs.
 
         Raises:
             IndexStoreError: If the index cannot be read.
+            ConfigurationError: If handbook.toml is wrong.
+            JobStoreError: If the bot's own tables cannot be read now.
         """
         with open_reader(self._settings) as reader:
             try:
                 index: IndexStatus | None = reader.status()
             except IndexNotBuiltError:
                 index = None
-        return HandbookState(index, read_schedule(self._settings))
+        return HandbookState(index, read_schedule(self._settings), self._spending())
+
+    def _spending(self) -> ModelSpending | None:
+        settings = self._settings
+        price = token_price(settings) if settings.answer_model else None
+        if price is None:
+            return None
+        with opened(settings.database_url) as engine:
+            usage = ModelUsage(
+                engine,
+                settings.answer_model,
+                daily_tokens=settings.model_daily_tokens,
+                zone=ZoneInfo(settings.timezone),
+                incidents=LoggedIncidents(),
+            ).today()
+        return ModelSpending(settings.answer_model, usage, price.of(usage), price.currency)
 
     def pause(self) -> None:
         """Skip every scheduled sync, in every process, until `resume`.

@@ -49,6 +49,19 @@ class AudienceConfig(_Table):
     channels: frozenset[Text] = frozenset()
 
 
+class PriceConfig(_Table):
+    """One `[prices.MODEL]` table: what a million tokens of a chat model cost.
+
+    Attributes:
+        input: For tokens that the model reads.
+        output: For those that it writes.
+    """
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    currency: Text = "USD"
+
+
 class HandbookConfig(_Table):
     """The whole file; an absent one is empty."""
 
@@ -56,6 +69,7 @@ class HandbookConfig(_Table):
     audiences: dict[Text, AudienceConfig] = Field(default_factory=dict)
     acronyms: dict[Text, Text] = Field(default_factory=dict)
     synonyms: SynonymsConfig = SynonymsConfig()
+    prices: dict[Text, PriceConfig] = Field(default_factory=dict)
 
     def synonym_table(self) -> SynonymTable:
         """Return the acronyms everybody uses, this handbook's own over them, and its synonyms."""
@@ -156,6 +170,7 @@ def _check_names(sources: Sequence[SourceTable], where: str) -> None:
         places[source.name] = source.place
 
 
+_NAMED_TABLES = ("audiences", "prices")
 _SECRETS = ("token", "password", "secret", "api_key")
 
 
@@ -169,7 +184,7 @@ def _explain(detail: ErrorDetails) -> str:
         if location and location[0] in KINDS:  # pydantic names the kind it took the table for
             location = location[1:]
     elif len(location) > 1:
-        parts = location[:-1] if location[0] == "audiences" else location[:1]
+        parts = location[:-1] if location[0] in _NAMED_TABLES else location[:1]
         table = f"[{'.'.join(map(str, parts))}]: "
         location = location[len(parts) :]
     key = ".".join(str(part) for part in location)

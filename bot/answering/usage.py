@@ -34,16 +34,38 @@ class TokenUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenPrice:
+    """What a million tokens cost.
+
+    Attributes:
+        prompt: Of those that are read.
+        completion: Of those that are written.
+    """
+
+    prompt: float
+    completion: float
+    currency: str
+
+    def of(self, usage: TokenUsage) -> float:
+        """Return what was spent, in the currency."""
+        spent = usage.prompt * self.prompt + usage.completion * self.completion
+        return spent / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class RunCost:
     """What it took to ask a set of questions.
 
     Attributes:
         generator: "extractive" or the model's name.
+        amount: In the currency; None where no price is known.
     """
 
     generator: str
     tokens: TokenUsage
     seconds: float
+    amount: float | None = None
+    currency: str | None = None
 
 
 class TokenMeter(Protocol):

@@ -147,6 +147,7 @@ def _answer(answer: GroundedAnswer, words: Words, stale_before: datetime | None)
     sources = _Sources(stale_before)
     blocks: list[Block] = []
     spoken: list[str] = []
+    translated: dict[str, None] = {}
     previous: Claim | None = None
     tabled = False
     for run in table_runs(shown) if quoted else [[claim] for claim in shown]:
@@ -161,6 +162,12 @@ def _answer(answer: GroundedAnswer, words: Words, stale_before: datetime | None)
                     _rich_text("rich_text_quote" if quoted else "rich_text_section", said, number)
                 )
             spoken.append(f"{escape(said)} [{number}]")
+            beside = _beside(claim, answer, words)
+            if beside and not quoted:
+                translated[f"[{number}] {beside}"] = None
+            elif beside and table is None:
+                blocks.append(_context(beside))
+                spoken.append(escape(beside))
             previous = claim
         if table is not None:
             blocks += [_rich_text("rich_text_section", words.table, number), table]
@@ -174,9 +181,23 @@ def _answer(answer: GroundedAnswer, words: Words, stale_before: datetime | None)
         blocks.append(_context(" ".join(notes)))
         spoken.append(escape(" ".join(notes)))
     footer = words.quoted if quoted else words.written.format(model=clean(answer.generator))
-    blocks += [_source_list(sources, words, with_quotes=not quoted), _context(footer)]
-    spoken += [_spoken_sources(sources, words), escape(footer)]
+    blocks.append(_source_list(sources, words, with_quotes=not quoted))
+    spoken.append(_spoken_sources(sources, words))
+    for line in translated:
+        blocks.append(_context(line))
+        spoken.append(escape(line))
+    blocks.append(_context(footer))
+    spoken.append(escape(footer))
     return Message(_within(spoken, TEXT_LIMIT), tuple(blocks))
+
+
+def _beside(claim: Claim, answer: GroundedAnswer, words: Words) -> str:
+    """Return the translation of a claim's quote, marked as the model's; "" if there is none."""
+    translation = answer.translations.get(claim.citation.quote)
+    if translation is None:
+        return ""
+    text = shortened(tidy(translation.text), QUOTE_LIMIT)
+    return words.translated.format(model=clean(translation.model), text=text)
 
 
 def _said(lines: Sequence[str]) -> str:

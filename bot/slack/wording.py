@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Literal
@@ -22,6 +21,7 @@ class Words:
     outdated: str
     quoted: str
     written: str
+    translated: str
     degraded: str
     disagreement: str
     model_down: str
@@ -78,6 +78,7 @@ class Words:
     confirm_yes: str
     state_not_built: str
     state_index: str
+    state_spending: str
     state_source: str
     state_next: str
     state_paused: str
@@ -244,6 +245,7 @@ FRENCH = Words(
     updated="mis à jour le {date}",
     outdated="page signalée comme ancienne",
     quoted="Extraits cités mot pour mot du guide.",
+    translated="Traduction de {model} : {text}",
     written="Rédigé par {model} d'après ces extraits : vérifiez les sources.",
     degraded="Recherche réduite en ce moment : la réponse peut être moins complète que d'habitude.",
     model_down="Le modèle de langage ne répond plus ({reason}). En attendant, les réponses sont des"
@@ -318,6 +320,7 @@ FRENCH = Words(
     confirm_text="Elles ne serviront plus à répondre. Elles reviendront si la source les redonne.",
     confirm_yes="Retirer",
     state_not_built="Le guide n'a pas encore été lu.",
+    state_spending="Modèle {model}, aujourd'hui : {tokens} jetons, {amount}.",
     state_index="Guide : {pages} pages, {chunks} passages.",
     state_source="{source} : {pages} pages ; dernière lecture : {last} ; dernière lecture"
     " complète : {complete}.",
@@ -518,6 +521,7 @@ ENGLISH = Words(
     updated="updated {date}",
     outdated="page marked as outdated",
     quoted="Quoted word for word from the handbook.",
+    translated="Translated by {model}: {text}",
     written="Written by {model} from these passages: please check the sources.",
     degraded="Search is reduced right now: this answer may be less complete than usual.",
     model_down="The language model no longer answers ({reason}). Until it does, answers are quotes"
@@ -592,6 +596,7 @@ ENGLISH = Words(
     " again.",
     confirm_yes="Remove",
     state_not_built="The handbook has not been read yet.",
+    state_spending="Model {model}, today: {tokens} tokens, {amount}.",
     state_index="Handbook: {pages} pages, {chunks} passages.",
     state_source="{source}: {pages} pages; last read: {last}; last read completely: {complete}.",
     state_next="Next sync: {moment}.",
@@ -783,6 +788,7 @@ ENGLISH = Words(
 )
 
 WORDS: dict[Language, Words] = {"fr": FRENCH, "en": ENGLISH}
+
 
 def language_of_locale(locale: str) -> Language | None:
     """Return the language of a locale such as `fr-FR`, None where we do not speak it."""

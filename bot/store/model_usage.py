@@ -83,6 +83,10 @@ class ModelUsage:
                 with self._lock:
                     self._unwritten[day] = self._unwritten.get(day, TokenUsage()) + tokens
 
+    def today(self) -> TokenUsage:
+        """Return what was counted today (raises as `of_day`)."""
+        return self.of_day(self._today())
+
     def of_day(self, day: date) -> TokenUsage:
         """Return what was counted on a day.
 

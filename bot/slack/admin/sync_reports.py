@@ -69,6 +69,14 @@ def render_state(state: HandbookState, words: Words) -> Message:
             problems = source.last_report.problems if source.last_report else ()
             lines += [f"• {clean(problem)}" for problem in problems]
     lines.append(next_sync(state.schedule, words))
+    if spent := state.spending:
+        lines.append(
+            words.state_spending.format(
+                model=clean(spent.model),
+                tokens=spent.tokens.total,
+                amount=f"{spent.amount:.2f} {clean(spent.currency)}",
+            )
+        )
     return render_notice("\n".join(lines))
 
 

@@ -1,8 +1,10 @@
 """What people see of an answer, and what a screen reader says of it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bot.records import Translation
 from bot.slack.rendering import (
     ANSWER_LIMIT,
     BLOCKS_LIMIT,
@@ -205,6 +207,27 @@ def test_a_long_answer_stays_within_the_limits_and_says_there_is_more() -> None:
     assert len(links(message)) == len(
         [block for block in message.blocks if block["elements"][0]["type"] == "rich_text_quote"]
     )
+
+
+def test_a_translation_stands_below_its_quote_marked_as_the_models() -> None:
+    quote = claim().citation.quote
+    beside = {quote: Translation("Two days <!channel> a week.", "m*del")}
+    message = render(replace(answer(), translations=beside), ENGLISH)
+
+    said = [block["elements"][0]["text"] for block in message.blocks if block["type"] == "context"]
+    assert said[0] == "Translated by m*del: Two days &lt;!channel&gt; a week."
+    assert said[0] in message.text
+    assert quote in shown(message)
+    assert "Translated" not in shown(render(answer(), ENGLISH))
+
+
+def test_below_what_a_model_wrote_a_translation_says_which_source_it_is_of() -> None:
+    written = answer(claim(sentence="Two days."), claim(sentence="Two."), generator="m")
+    beside = {claim().citation.quote: Translation("Two days a week.", "m")}
+    message = render(replace(written, translations=beside), FRENCH)
+
+    assert shown(message).count("[1] Traduction de m : Two days a week.") == 1
+    assert claim_blocks(written.claims) == message.blocks[:2]
 
 
 def test_a_message_survives_being_stored() -> None:
