@@ -92,12 +92,11 @@ async def become(page: async_api.Page, name: str) -> None:
     await page.locator(".person select option:checked", has_text=name).wait_for(state="attached")
 
 
-async def grave_violations(page: async_api.Page) -> list[str]:
-    """Return what axe-core finds serious or critical in what is shown."""
+async def violations(page: async_api.Page) -> list[str]:
+    """Return everything that axe-core objects to in what is shown."""
     await page.evaluate(AXE)
     found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
-        json.dumps([v["id"], [node["html"][:200] for node in v["nodes"]]])
+        json.dumps([v["impact"], v["id"], [node["html"][:200] for node in v["nodes"]]])
         for v in found["violations"]
-        if v["impact"] in ("serious", "critical")
     ]

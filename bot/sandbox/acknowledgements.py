@@ -51,7 +51,8 @@ class Acknowledgements:
             self._notice(workspace, user_id, "dispatch_failed" if lost else "operation_timeout")
         elif response := delivery.response:
             where, now = delivery.payload["channel_id"], self._slack.world.clock.now()
-            url = ResponseUrl("", workspace.team_id, where, user_id, now)
+            token = delivery.payload["response_url"].rpartition("/")[2]
+            url = ResponseUrl(token, workspace.team_id, where, user_id, now)
             try:
                 responses.show(self._slack, workspace, url, Arguments(response))
             except MethodError as error:

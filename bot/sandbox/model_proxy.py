@@ -63,13 +63,14 @@ class ModelProxy:
         if self._session is not None:
             await self._session.close()
 
-    async def _forward(self, request: web.Request) -> web.Response:
+    async def _forward(self, request: web.Request) -> web.StreamResponse:
         path = request.match_info["path"]
         if path == "chat/completions":
             await asyncio.sleep(self.delay_s)
         if self._session is None:
             raise RuntimeError("the proxy is not served yet")
         headers = {k: v for k, v in request.headers.items() if k.lower() not in _NOT_FORWARDED}
+        response: web.StreamResponse | None = None
         try:
             async with self._session.request(
                 request.method,
@@ -79,6 +80,15 @@ class ModelProxy:
                 data=await request.read(),
             ) as answer:
                 kept = {k: v for k, v in answer.headers.items() if k.lower() not in _NOT_FORWARDED}
-                return web.Response(status=answer.status, body=await answer.read(), headers=kept)
+                # In pieces, as they come: the app shows an answer while it is written.
+                response = web.StreamResponse(status=answer.status, headers=kept)
+                await response.prepare(request)
+                async for piece in answer.content.iter_any():
+                    await response.write(piece)
+                return response
         except aiohttp.ClientError as error:
+            if response is not None:  # half of an answer is none: it breaks off here, too
+                if request.transport is not None:
+                    request.transport.abort()
+                return response
             return web.json_response({"error": {"message": str(error)}}, status=502)

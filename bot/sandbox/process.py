@@ -27,7 +27,7 @@ class ServingApp:
     """
 
     def __init__(self, environment: Mapping[str, str], folder: Path, log: Path) -> None:
-        self._environment = environment
+        self._environment = dict(environment)
         self._folder = folder
         self._log = log
         self._process: asyncio.subprocess.Process | None = None
@@ -48,10 +48,15 @@ class ServingApp:
         """Stop the process: kindly, then by force."""
         await self._stop()
 
-    async def restart(self) -> None:
-        """Stop the app and start it again."""
+    async def restart(self, changes: Mapping[str, str] | None = None) -> None:
+        """Stop the app and start it again.
+
+        Args:
+            changes: Settings that differ from now on.
+        """
         async with self._changing:
             await self._stop()
+            self._environment |= changes or {}
             await self._start()
 
     def freeze(self, seconds: float) -> None:
@@ -79,7 +84,7 @@ class ServingApp:
                 "-m",
                 "bot",
                 "serve",
-                env=dict(self._environment),
+                env=self._environment,
                 cwd=self._folder,
                 stdout=log,
                 stderr=log,
@@ -109,9 +114,13 @@ class Explainer:
     """
 
     def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
-        self._environment = environment
+        self._environment = dict(environment)
         self._folder = folder
         self._one_at_a_time = asyncio.Lock()
+
+    def change(self, changes: Mapping[str, str]) -> None:
+        """Use other settings from now on."""
+        self._environment |= changes
 
     async def __call__(self, question: str, earlier: tuple[str, ...]) -> Json:
         """Return what `manuel ask --explain --json` prints.
@@ -125,7 +134,7 @@ class Explainer:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *command,
-                env=dict(self._environment),
+                env=self._environment,
                 cwd=self._folder,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
@@ -136,6 +145,39 @@ class Explainer:
             raise ValueError(complaint.decode(errors="replace").strip().rpartition("\n")[2])
         answer: Json = json.loads(printed)
         return answer
+
+
+class PretendWriter:
+    """Lets the pretend model write the answers of the app, and explain them.
+
+    Args:
+        app: Starts again each time.
+        explainer: Of its answers.
+        model: Settings that lead the app to the model, by way of whatever slows it down.
+        explained_by: Settings that lead the explainer to it.
+
+    Attributes:
+        is_on: Whether it writes them now.
+    """
+
+    def __init__(
+        self,
+        app: ServingApp,
+        explainer: Explainer,
+        model: Mapping[str, str],
+        explained_by: Mapping[str, str],
+    ) -> None:
+        self.is_on = False
+        self._app = app
+        self._explainer = explainer
+        self._model = model
+        self._explained_by = explained_by
+
+    async def turn(self, *, on: bool) -> None:
+        """Let it write the answers, or no longer."""
+        self._explainer.change(self._explained_by if on else dict.fromkeys(self._explained_by, ""))
+        await self._app.restart(self._model if on else dict.fromkeys(self._model, ""))
+        self.is_on = on
 
 
 def _thaw(process: asyncio.subprocess.Process) -> None:

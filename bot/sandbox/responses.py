@@ -69,6 +69,7 @@ def show(slack: Slack, workspace: Workspace, url: ResponseUrl, arguments: Argume
         thread_ts=arguments.text("thread_ts") or None,
         bot=workspace.bot,
         visible_to=None if in_channel else url.user_id,
+        response_token=url.token,
     )
     slack.feed.message_posted(workspace, message)
     return message

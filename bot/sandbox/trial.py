@@ -20,7 +20,8 @@ from rich.text import Text
 from bot.sandbox.control import Sandbox
 from bot.sandbox.model_proxy import ModelProxy
 from bot.sandbox.pages import FolderPages
-from bot.sandbox.process import Explainer, ServingApp
+from bot.sandbox.pretend_model import NAME, PretendModel
+from bot.sandbox.process import Explainer, PretendWriter, ServingApp
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.web.ports import Beside
 from bot.sandbox.web.server import PageServer
@@ -182,16 +183,29 @@ async def running(trial: Trial, console: Console) -> AsyncIterator[tuple[Sandbox
         TrialFailed: If the app does not connect.
     """
     async with AsyncExitStack() as stack:
-        settings, model = dict(trial.environment), None
+        settings, pretend = dict(trial.environment), None
+        if not trial.model_url:
+            pretend = await stack.enter_async_context(PretendModel())
+        upstream = trial.model_url or (pretend.base_url if pretend else "")
+        proxy = await stack.enter_async_context(ModelProxy(upstream))
         if trial.model_url:
-            model = await stack.enter_async_context(ModelProxy(trial.model_url))
-            settings["OPENAI_BASE_URL"] = model.base_url
+            settings["OPENAI_BASE_URL"] = proxy.base_url
         sandbox = await stack.enter_async_context(SandboxServer())
         settings |= sandbox.environment | {"OWNERS_CHANNEL": furnish(sandbox)}
         app = await stack.enter_async_context(ServingApp(settings, trial.folder, trial.log))
         await _connected(sandbox, app, trial, console)
         explainer = Explainer(trial.environment, trial.folder)
-        yield sandbox, Beside(FolderPages(URL_PREFIX, trial.pages), app, explainer, model)
+        writer = None
+        if pretend is not None:
+            to_proxy = _model_settings(proxy.base_url)
+            writer = PretendWriter(app, explainer, to_proxy, _model_settings(pretend.base_url))
+        pages = FolderPages(URL_PREFIX, trial.pages)
+        yield sandbox, Beside(pages, app, explainer, proxy, writer)
+
+
+def _model_settings(base_url: str) -> dict[str, str]:
+    """Return the settings that make the app write with the pretend model."""
+    return {"ANSWER_MODEL": NAME, "OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": NAME}
 
 
 def furnish(sandbox: Sandbox) -> str:

@@ -31,6 +31,8 @@ class ApiCall:
 
     number: int
     at: float
+    """When it was answered."""
+    received_at: float
     method: str
     arguments: Json
     team_id: str | None
@@ -59,7 +61,7 @@ class WebApi:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answer one call."""
-        name = request.match_info["method"]
+        name, received_at = request.match_info["method"], self._slack.world.clock.now()
         await asyncio.sleep(self.latency_s)
         method = METHODS.get(name)
         # At once: a call that has arrived is carried out, though the caller may have died since.
@@ -80,7 +82,7 @@ class WebApi:
         except MethodError as error:
             answer = {"ok": False, "error": error.error} | error.extra
             status = 500 if error.error == "internal_error" else 200
-        self._record(name, values, workspace, status, answer)
+        self._record(name, values, workspace, received_at, status, answer)
         if fault is not None and fault.kind is FaultKind.DROP_AFTER:
             return _drop(request)
         if workspace is not None:
@@ -163,12 +165,19 @@ class WebApi:
             recent.append(now)
 
     def _record(
-        self, name: str, values: Json, workspace: Workspace | None, status: int, answer: Json
+        self,
+        name: str,
+        values: Json,
+        workspace: Workspace | None,
+        received_at: float,
+        status: int,
+        answer: Json,
     ) -> None:
         arguments = {k: v for k, v in values.items() if k not in _SECRET_ARGUMENTS}
         call = ApiCall(
             number=len(self.calls) + 1,
             at=self._slack.world.clock.now(),
+            received_at=received_at,
             method=name,
             arguments=arguments,
             team_id=workspace.team_id if workspace else None,

@@ -111,6 +111,8 @@ class Message:
     visible_to: str | None = None
     app_context: Json | None = None
     """What the person looked at while writing to the app; only the event carries it."""
+    response_token: str = ""
+    """Names the response address that it was posted to; empty for one that a method posted."""
     deleted: bool = False
 
 
@@ -152,6 +154,8 @@ class View:
     """What was typed and chosen, by block id and action id."""
     errors: dict[str, str] = field(default_factory=dict)
     """Words of the app beside a block, after a refused submission."""
+    trigger_id: str = ""
+    """Of the interaction that opened it; empty for a Home tab, or one that a submission brought."""
 
 
 @dataclass(slots=True)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
 import pytest_asyncio
+from rich.console import Console
 
 from bot.sandbox.control import Sandbox
 from bot.sandbox.demo import environment
-from bot.sandbox.pages import FolderPages
-from bot.sandbox.process import Explainer, ServingApp
-from bot.sandbox.server import SandboxServer
-from bot.sandbox.trial import PAGES, ROOT, URL_PREFIX, furnish
-from bot.sandbox.web.ports import Beside
+from bot.sandbox.trial import PAGES, ROOT, Trial, index, running
+from bot.sandbox.web import switches
 from bot.sandbox.web.server import PageServer
 from bot.sandbox.workspace import Session, SessionStatus
-from tests.browsing import async_api, become, grave_violations, headless_browser, opened
+from tests.browsing import async_api, become, headless_browser, opened, violations
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -40,18 +36,17 @@ class World:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    folder, console = tmp_path_factory.mktemp("sandbox"), Console(quiet=True)
+    # Keywords alone are quick to index, and enough for these questions.
+    settings = environment(folder) | {"EMBEDDING_MODEL": "none"}
+    trial = Trial("the sample", settings, PAGES, ROOT, folder / "app.log")
     async with headless_browser() as browser:
-        folder = tmp_path_factory.mktemp("sandbox")
-        # Keywords alone are quick to index, and enough for these questions.
-        settings = environment(folder) | {"EMBEDDING_MODEL": "none"}
-        subprocess.run([sys.executable, "-m", "bot", "ingest"], env=settings, cwd=ROOT, check=True)
-        async with SandboxServer() as sandbox:
-            served = settings | sandbox.environment | {"OWNERS_CHANNEL": furnish(sandbox)}
-            async with ServingApp(served, ROOT, folder / "app.log") as app:
-                await sandbox.wait_for_connection(CONNECTED_S)
-                beside = Beside(FolderPages(URL_PREFIX, PAGES), app, Explainer(settings, ROOT))
-                async with PageServer(sandbox, beside) as page:
-                    yield World(sandbox, page.address, browser)
+        index(trial, console)
+        async with (
+            running(trial, console) as (sandbox, beside),
+            PageServer(sandbox, beside) as page,
+        ):
+            yield World(sandbox, page.address, browser)
 
 
 async def write(page: async_api.Page, text: str, *, pane: str = ".main") -> None:
@@ -69,6 +64,37 @@ async def ask_in_channel(page: async_api.Page, question: str) -> async_api.Locat
     thread = page.locator(".side")
     await thread.locator(".message").nth(1).wait_for()
     return thread
+
+
+async def connected_anew(world: World, page: async_api.Page, trouble: str) -> None:
+    """Let something happen after which the app connects once more, and wait for that."""
+    connections = world.sandbox.socket_mode.connections
+    before = connections[0].number
+    await page.get_by_role("button", name="Pannes").click()
+    await page.get_by_role("button", name=trouble).click()
+    await world.sandbox.wait_until(
+        lambda: any(c.number > before for c in connections), timeout_s=CONNECTED_S
+    )
+    await page.get_by_role("img", name="application connectée", exact=True).wait_for()
+
+
+async def turn(page: async_api.Page, switch: str, *, on: bool) -> None:
+    """Turn a switch, and wait until it is turned."""
+    await page.get_by_role("button", name="Pannes").click()
+    found = page.get_by_role("switch", name=switch)
+    await found.set_checked(on)
+    await page.locator(".switch input[aria-busy=true]").wait_for(
+        state="detached", timeout=CONNECTED_S * 1000
+    )
+    assert await found.is_checked() is on
+
+
+async def open_inspector(page: async_api.Page, message: async_api.Locator) -> None:
+    """Show what is behind a message."""
+    await message.hover()
+    await message.get_by_role("button", name="Autres actions").click()
+    await page.get_by_role("menuitem", name="Ce qu’il y a derrière").click()
+    await page.locator(".limits").first.wait_for()
 
 
 async def test_question_in_a_channel_is_answered_in_its_thread_and_so_is_a_follow_up(world: World):
@@ -216,52 +242,111 @@ async def test_home_tab_is_the_one_of_the_person(world: World):
 async def test_app_may_restart_while_the_page_is_open(world: World):
     async with opened(world.browser, world.address) as page:
         await page.evaluate("window.untouched = true")
-        connections = world.sandbox.socket_mode.connections
-        before = connections[0].number
-        await page.get_by_role("button", name="Pannes").click()
-        await page.get_by_role("button", name="Redémarrer l’application").click()
-        await world.sandbox.wait_until(
-            lambda: connections and connections[0].number != before, timeout_s=CONNECTED_S
-        )
-        await page.get_by_role("img", name="application connectée", exact=True).wait_for()
+        await connected_anew(world, page, "Redémarrer l’application")
         await page.get_by_role("button", name="Fermer").click()
         thread = await ask_in_channel(page, QUESTION)
         await thread.get_by_text("deux jours par semaine").first.wait_for()
         assert await page.evaluate("window.untouched") is True
 
 
-async def test_answer_comes_once_slack_takes_posts_again(world: World):
+@pytest.mark.parametrize(
+    ("switch", "status"),
+    [("Slack répond 429 à chaque envoi", 429), ("Slack répond 500 à chaque envoi", 500)],
+)
+async def test_answer_comes_once_slack_takes_posts_again(world: World, switch: str, status: int):
     async with opened(world.browser, world.address) as page:
-        await page.get_by_role("button", name="Pannes").click()
-        switch = page.get_by_role("switch", name="Slack répond 429 à chaque envoi")
-        await switch.check()
+        await turn(page, switch, on=True)
         count = await page.locator(".main .message").count()
         await write(page, QUESTION)
-        refused = await world.sandbox.wait_until(
-            lambda: [c for c in world.sandbox.calls() if c.status == 429], timeout_s=20
+        await world.sandbox.wait_until(
+            lambda: [c for c in world.sandbox.calls() if c.status == status], timeout_s=20
         )
-        assert refused[-1].answer["error"] == "ratelimited"
         assert await page.locator(".main .message").nth(count).locator(".replies").count() == 0
-        await switch.uncheck()
+        await turn(page, switch, on=False)
         await page.locator(".main .message").nth(count).locator(".replies").wait_for()
+
+
+async def test_answers_go_on_after_the_socket_was_cut(world: World):
+    async with opened(world.browser, world.address) as page:
+        await connected_anew(world, page, "Couper la connexion sans un mot")
+        await page.get_by_role("button", name="Fermer").click()
+        thread = await ask_in_channel(page, QUESTION)
+        await thread.get_by_text("deux jours par semaine").first.wait_for()
+
+
+async def test_command_that_misses_its_three_seconds_is_told_and_a_question_is_not_lost(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(switches, "FROZEN_S", 10.0)  # for the slowest of machines to type
+    async with opened(world.browser, world.address) as page:
+        count = await page.locator(".main .message").count()
+        await page.get_by_role("button", name="Pannes").click()
+        await page.get_by_role("button", name="Figer l’application").click()
+        await write(page, "/handbook congés")
+        await write(page, QUESTION)
+        await page.locator(".toast", has_text="operation_timeout").wait_for()
+        await page.locator(".main .message").nth(count).locator(".replies").wait_for()
+    assert [m.text for m in world.sandbox.ephemerals("camille") if "« congés »" in m.text]
 
 
 async def test_what_is_behind_an_answer_is_shown_with_its_limits_and_calls(world: World):
     async with opened(world.browser, world.address) as page:
         thread = await ask_in_channel(page, QUESTION)
-        answer = thread.locator(".message").nth(1)
-        await answer.hover()
-        await answer.get_by_role("button", name="Autres actions").click()
-        await page.get_by_role("menuitem", name="Ce qu’il y a derrière").click()
+        await open_inspector(page, thread.locator(".message").nth(1))
         await page.get_by_text(re.compile(r"\d+ / 50$")).wait_for()
+        await page.get_by_role("button", name="Événements et appels").click()
+        entries = page.locator(".exchange li")
+        names = await entries.locator(".name").all_inner_texts()
+        times = await entries.locator(".at").all_inner_texts()
+        await page.get_by_role("button", name="Pourquoi cette réponse").click()
+        await page.get_by_text("Réponse donnée").wait_for()
+        assert "télétravail" in await page.locator(".why .bars").inner_text()
+        best = page.locator(".why .found").first
+        assert "#1" in await best.locator(".stages").inner_text()
+        assert await best.locator(".bar").count() > 1
+        assert await page.locator(".why .sentences .yes").count() > 0
+        assert "Départ" in await page.locator(".why .signals").inner_text()
+    assert names[0] == "app_mention"
+    assert {"chat.postMessage", "chat.startStream"} & set(names)
+    assert all(re.match(r"\+[\d.]+ ms · en [\d.]+ ms", shown) for shown in times)
+
+
+async def test_private_answer_says_why_it_is_one(world: World):
+    async with opened(world.browser, world.address) as page:
+        before = await page.locator(".main .message.ephemeral").count()
+        await write(page, "/handbook ask combien de jours de télétravail par semaine ?")
+        # After the word that the app is looking.
+        answer = page.locator(".main .message.ephemeral").nth(before + 1)
+        await answer.locator(".feedback").first.wait_for()
+        await open_inspector(page, answer)
         await page.get_by_role("button", name="Événements et appels").click()
         names = await page.locator(".exchange .name").all_inner_texts()
         await page.get_by_role("button", name="Pourquoi cette réponse").click()
         await page.get_by_text("Réponse donnée").wait_for()
         assert "télétravail" in await page.locator(".why .bars").inner_text()
-        assert await page.locator(".why td").count() > 0
-    assert names[0] == "app_mention"
-    assert {"chat.postMessage", "chat.startStream"} & set(names)
+    assert names[0] == "/handbook"
+    assert "response_url" in names
+
+
+async def test_modal_shows_what_is_behind_itself(world: World):
+    async with opened(world.browser, world.address) as page:
+        count = await page.locator(".main .message").count()
+        await write(page, "combien de jours de télétravail par semaine ?")
+        message = page.locator(".main .message").nth(count)
+        await message.hover()
+        await message.locator(".menu > button").click()
+        await page.get_by_role("menuitem", name=re.compile("Demander au guide")).click()
+        modal = page.get_by_role("dialog")
+        await modal.get_by_text("deux jours par semaine").first.wait_for()
+        await modal.get_by_role("button", name="Ce qu’il y a derrière").click()
+        await modal.get_by_text(re.compile(r"\d+ / 100$")).wait_for()
+        await modal.get_by_role("button", name="Événements et appels").click()
+        names = await modal.locator(".exchange .name").all_inner_texts()
+        await modal.get_by_role("button", name="Pourquoi cette réponse").click()
+        await modal.get_by_text("Réponse donnée").wait_for()
+        await page.keyboard.press("Escape")
+        await modal.wait_for(state="detached")
+    assert {"message_action", "views.open", "views.update"} <= set(names)
 
 
 async def test_keyboard_alone_is_enough_to_ask_and_read(world: World):
@@ -295,23 +380,120 @@ async def test_one_pane_at_a_time_on_a_phone(world: World):
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_axe_finds_nothing_serious(world: World, dark: bool):
+async def test_axe_objects_to_nothing_in_any_view(world: World, dark: bool):
     found = {}
     async with opened(world.browser, world.address, dark=dark, for_axe=True) as page:
+        side = page.locator(".side")
+
+        async def look(view: str) -> None:
+            found[view] = await violations(page)
+
+        await page.get_by_role("button", name="projet-halvenne").click()
+        await look("nothing said yet")
+        await page.get_by_role("button", name="general").click()
         thread = await ask_in_channel(page, QUESTION)
-        found["thread"] = await grave_violations(page)
-        await thread.locator(".message").nth(1).hover()
-        await thread.locator(".feedback").nth(1).click()
-        await page.get_by_role("dialog").wait_for()
-        found["modal"] = await grave_violations(page)
+        await look("thread")
+        await open_inspector(page, thread.locator(".message").nth(1))
+        await look("blocks")
+        await page.get_by_role("button", name="Événements et appels").click()
+        await page.locator(".exchange").wait_for()
+        await look("exchange")
+        await page.get_by_role("button", name="Pourquoi cette réponse").click()
+        await page.locator(".verdict").wait_for()
+        await look("why")
+        await page.locator(".main .replies").last.click()
+        await side.locator(".body a").first.click()
+        await side.locator(".md-heading").first.wait_for()
+        await look("source")
+        await page.locator(".main .replies").last.click()
+        await side.locator(".feedback").nth(1).click()
+        modal = page.get_by_role("dialog")
+        await modal.wait_for()
+        await look("modal")
+        await modal.get_by_role("button", name="Ce qu’il y a derrière").click()
+        await modal.locator(".limits").first.wait_for()
+        await look("modal, inspected")
         await page.keyboard.press("Escape")
-        await page.get_by_role("dialog").wait_for(state="detached")
+        await modal.wait_for(state="detached")
         await page.get_by_role("button", name="Pannes").click()
-        found["trouble"] = await grave_violations(page)
+        await look("trouble")
         await page.get_by_role("button", name=re.compile("^Manuel")).click()
         await page.locator(".prompt").first.wait_for()
-        found["agent"] = await grave_violations(page)
+        await look("agent")
         await page.get_by_role("button", name="Accueil").click()
         await page.locator(".home .block").first.wait_for()
-        found["home"] = await grave_violations(page)
-    assert {place: words for place, words in found.items() if words} == {}
+        await look("home")
+        await page.get_by_role("button", name="À propos").click()
+        await look("about")
+        await become(page, "Léa Moreau")
+        await page.get_by_role("button", name=re.compile("^Manuel")).click()
+        await page.locator(".plain-direct").wait_for()
+        await look("direct messages of a guest")
+    assert {view: words for view, words in found.items() if words} == {}
+
+
+# With a model; these tests come last, since the app starts again for them.
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def written(world: World) -> AsyncIterator[World]:
+    """The same world, in which the pretend model writes the answers."""
+    async with opened(world.browser, world.address) as page:
+        await page.get_by_role("button", name="Pannes").click()
+        slow = page.get_by_role("switch", name="Le modèle prend 20 s de plus")
+        assert await slow.is_disabled()
+        await page.get_by_text("Aucun modèle n’écrit les réponses").first.wait_for()
+        await turn(page, "Un faux modèle écrit les réponses", on=True)
+        assert await slow.is_enabled()
+    yield world
+
+
+async def test_slow_model_shows_its_status_until_it_is_stopped(written: World):
+    async with opened(written.browser, written.address) as page:
+        await turn(page, "Le modèle prend 20 s de plus", on=True)
+        await page.get_by_role("button", name=re.compile("^Manuel")).click()
+        await page.locator(".agent .composer textarea").fill(QUESTION.removeprefix("@Manuel "))
+        await page.keyboard.press("Enter")
+        await page.locator(".session").get_by_text("Manuel").wait_for()
+        await page.locator(".session").get_by_role("button", name="Arrêter").click()
+        await page.locator(".agent").get_by_text("Arrêté, comme demandé").wait_for()
+        await page.locator(".session").wait_for(state="detached")
+        await turn(page, "Le modèle prend 20 s de plus", on=False)
+    assert written.sandbox.problems == []
+
+
+async def test_answer_of_a_model_is_streamed_without_what_it_invented(written: World):
+    before = len(written.sandbox.calls("chat.appendStream"))
+    async with opened(written.browser, written.address) as page:
+        thread = await ask_in_channel(page, QUESTION)
+        await thread.get_by_text("Rédigé par pretend-model").wait_for()
+        answer = thread.locator(".message").nth(1)
+        assert "987" not in await answer.inner_text()
+        await open_inspector(page, answer)
+        await page.get_by_role("button", name="Pourquoi cette réponse").click()
+        refused = page.locator(".why .sentences .no").first
+        await refused.wait_for()
+        assert "987 654" in await refused.inner_text()
+    assert len(written.sandbox.calls("chat.appendStream")) > before
+
+
+@pytest.mark.parametrize(
+    ("switch", "method", "error"),
+    [
+        ("Les flux expirent", "chat.appendStream", "message_not_in_streaming_state"),
+        ("Slack répond 429 aux nouveaux flux", "chat.startStream", "ratelimited"),
+    ],
+)
+async def test_answer_whose_stream_fails_is_whole_and_alone(
+    written: World, switch: str, method: str, error: str
+):
+    async with opened(written.browser, written.address) as page:
+        await turn(page, switch, on=True)
+        thread = await ask_in_channel(page, QUESTION)
+        await thread.get_by_text("Sources", exact=True).wait_for()
+        await turn(page, switch, on=False)
+        await page.locator(".main .replies").last.click()
+        await thread.get_by_text("1 réponse", exact=True).wait_for()
+        assert await page.locator(".streaming").count() == 0
+    refused = [call.answer["error"] for call in written.sandbox.calls(method) if not call.ok]
+    assert error in refused

@@ -4,7 +4,8 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { BlockForm } from './blocks/BlockForm';
 import { Composer } from './Composer';
-import { ChannelView, MessageList, sessionOf, SessionStatus, threadOf } from './Conversation';
+import { ChannelMessages, Deaf, MessageList, sessionOf, SessionStatus, threadOf } from './Conversation';
+import { PaneHead } from './PaneHead';
 import { channelOf, isReply, timeOf, usePage } from './context';
 import { Avatar } from './Avatar';
 import type { Channel } from './types';
@@ -99,28 +100,24 @@ function Messages({ direct }: { direct: Channel }): VNode {
   }
   return (
     <div class="plain-direct">
-      {seen.app.is_agent && <div class="banner">{say('guestNoAgent')}</div>}
-      <ChannelView channel={direct} onBack={() => undefined} />
+      {seen.app.is_agent && <div class="banner top">{say('guestNoAgent')}</div>}
+      <ChannelMessages channel={direct} />
     </div>
   );
 }
 
 /** Beside a channel: the agent's conversations, with what one looks at told to the app. */
 export function AgentPane({ ts }: { ts: string | null }): VNode {
-  const { seen, say, act, show } = usePage();
+  const { seen, act, show } = usePage();
   const direct = channelOf(seen, seen.direct);
   useEffect(() => {
     void act('open_home', { tab: 'messages' });
   }, [seen.me.id]);
   return (
     <>
-      <header class="pane-head">
-        <Avatar id={seen.app.user_id} size={24} />
-        <h2>{seen.app.name}</h2>
-        <button type="button" class="icon close" aria-label={say('close')} onClick={() => show(null)}>
-          ✕
-        </button>
-      </header>
+      <PaneHead>
+        <Avatar id={seen.app.user_id} size={24} /> {seen.app.name}
+      </PaneHead>
       {direct && (
         <Agent
           direct={direct}
@@ -188,6 +185,7 @@ function Agent({ direct, session, onSession }: AgentProps): VNode {
       ) : (
         <Prompts onChoose={open} />
       )}
+      <Deaf />
       <Composer
         key={`a-${session}`}
         channel={session ? undefined : direct.id}

@@ -9,6 +9,12 @@ interface Props {
   placeholder: string;
   onSend: (text: string) => void;
   autoFocus?: boolean;
+  /** Begun elsewhere on the page; a new object puts its words into the box. */
+  draft?: Draft | null;
+}
+
+export interface Draft {
+  text: string;
 }
 
 interface Choice {
@@ -58,7 +64,7 @@ function choicesFor(seen: Seen, before: string, commands: boolean): { start: num
   };
 }
 
-export function Composer({ channel, placeholder, onSend, autoFocus }: Props): VNode {
+export function Composer({ channel, placeholder, onSend, autoFocus, draft }: Props): VNode {
   const { seen, say, act, toast } = usePage();
   const [text, setText] = useState('');
   const [cursor, setCursor] = useState(0);
@@ -79,9 +85,7 @@ export function Composer({ channel, placeholder, onSend, autoFocus }: Props): VN
     box.style.height = `${Math.min(box.scrollHeight, 200)}px`;
   }, [text]);
 
-  const complete = (choice: Choice): void => {
-    const next = text.slice(0, start) + choice.insert + text.slice(cursor);
-    const place = start + choice.insert.length;
+  const put = (next: string, place: number): void => {
     // At once, not with the next drawing: what is typed meanwhile must come after it.
     if (field.current) {
       field.current.value = next;
@@ -92,6 +96,12 @@ export function Composer({ channel, placeholder, onSend, autoFocus }: Props): VN
     setCursor(place);
     setMarked(0);
   };
+  const complete = (choice: Choice): void => {
+    put(text.slice(0, start) + choice.insert + text.slice(cursor), start + choice.insert.length);
+  };
+  useEffect(() => {
+    if (draft) put(draft.text, draft.text.length);
+  }, [draft]);
   const send = (): void => {
     const typed = text.trim();
     if (!typed) return;

@@ -1,9 +1,10 @@
 import type { VNode } from 'preact';
 import { Fragment } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Composer } from './Composer';
+import { Composer, type Draft } from './Composer';
 import { channelOf, dayOf, isReply, placeName, usePage } from './context';
 import { MessageRow } from './MessageRow';
+import { PaneHead } from './PaneHead';
 import type { Channel, Message, Session } from './types';
 
 /** Messages in order of time, with the days between them; stays at the newest one. */
@@ -29,6 +30,7 @@ export function MessageList({
     if (box && atEnd.current) box.scrollTop = box.scrollHeight;
   });
   let day = '';
+  let before: Message | null = null;
   return (
     <ol
       class="messages"
@@ -45,7 +47,9 @@ export function MessageList({
       {shown.map((message) => {
         const own = dayOf(seen, message.ts, say);
         const changed = own !== day && !inThread;
+        const follows = !changed && isContinued(before, message);
         day = own;
+        before = message;
         return (
           <Fragment key={message.ts}>
             {changed && (
@@ -56,6 +60,7 @@ export function MessageList({
             <MessageRow
               message={message}
               inThread={inThread}
+              follows={follows}
               onDismiss={(ts) => setDismissed([...dismissed, ts])}
             />
             {counted && message === shown[0] && shown.length > 1 && (
@@ -70,6 +75,15 @@ export function MessageList({
       })}
     </ol>
   );
+}
+
+const CONTINUED_S = 300;
+
+/** Whether somebody goes on: Slack then leaves their picture and name away. */
+function isContinued(before: Message | null, message: Message): boolean {
+  if (!before || before.is_ephemeral || message.is_ephemeral || before.reply_count) return false;
+  const soon = Number(message.ts) - Number(before.ts) < CONTINUED_S;
+  return soon && before.user === message.user && !before.subtype && !message.subtype;
 }
 
 export const rootsOf = (channel: Channel): Message[] =>
@@ -101,17 +115,16 @@ export function SessionStatus({ channel, ts }: { channel: string; ts: string }):
 }
 
 export function ChannelView({ channel, onBack }: { channel: Channel; onBack: () => void }): VNode {
-  const { seen, say, act, show } = usePage();
-  const name = placeName(seen, channel);
+  const { seen, say, show } = usePage();
   return (
     <>
       <header class="pane-head">
         <button type="button" class="icon back" aria-label={say('back')} onClick={onBack}>
           ‹
         </button>
-        <h1>{name}</h1>
-        {channel.kind !== 'im' && <span class="dim members">{channel.members.length} 👤</span>}
-        {seen.app.is_agent && !seen.me.is_guest && channel.kind !== 'im' && (
+        <h1>{placeName(seen, channel)}</h1>
+        <span class="dim members">{say('members', { n: channel.members.length })}</span>
+        {seen.app.is_agent && !seen.me.is_guest && (
           <button
             type="button"
             class="icon agent-button"
@@ -123,7 +136,25 @@ export function ChannelView({ channel, onBack }: { channel: Channel; onBack: () 
           </button>
         )}
       </header>
-      <MessageList messages={rootsOf(channel)} label={name} key={channel.id} />
+      <ChannelMessages channel={channel} />
+    </>
+  );
+}
+
+/** What stands in a conversation, and the box to write in it. */
+export function ChannelMessages({ channel }: { channel: Channel }): VNode {
+  const { seen, say, act } = usePage();
+  const [draft, setDraft] = useState<Draft | null>(null);
+  const name = placeName(seen, channel);
+  const roots = rootsOf(channel);
+  return (
+    <>
+      {roots.length > 0 ? (
+        <MessageList messages={roots} label={name} key={channel.id} />
+      ) : (
+        <Beginning channel={channel} onDraft={(text) => setDraft({ text })} />
+      )}
+      <Deaf />
       {!channel.has_app && (
         <div class="banner">
           {say('notInChannel', { app: seen.app.name })}{' '}
@@ -137,30 +168,61 @@ export function ChannelView({ channel, onBack }: { channel: Channel; onBack: () 
         channel={channel.id}
         placeholder={say('messageTo', { place: name })}
         onSend={(text) => void act('say', { channel: channel.id, text })}
+        draft={draft}
         autoFocus
       />
     </>
   );
 }
 
+/** A conversation in which nothing was said yet: what one can do there. */
+function Beginning({ channel, onDraft }: { channel: Channel; onDraft: (text: string) => void }): VNode {
+  const { seen, say } = usePage();
+  const { app } = seen;
+  const isDirect = channel.kind === 'im';
+  const [command] = app.commands;
+  return (
+    <div class="scroll beginning">
+      <h2>{placeName(seen, channel)}</h2>
+      <p>{say(isDirect ? 'beginningDirect' : 'beginning', { app: app.name })}</p>
+      <div class="row">
+        {!isDirect && (
+          <button type="button" class="button" onClick={() => onDraft(`@${app.name} `)}>
+            {say('mentionApp', { app: app.name })}
+          </button>
+        )}
+        {command && (
+          <button type="button" class="button" onClick={() => onDraft(`${command.command} `)}>
+            {say('useCommand', { command: command.command })}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** As long as the app is away, what is said reaches nobody: Slack does not keep it. */
+export function Deaf(): VNode | null {
+  const { seen, say } = usePage();
+  if (seen.app.is_connected) return null;
+  return (
+    <div class="banner" role="status">
+      <span class="spinner" aria-hidden="true" /> {say('deaf', { app: seen.app.name })}
+    </div>
+  );
+}
+
 export function ThreadPane({ channel: id, ts }: { channel: string; ts: string }): VNode {
-  const { seen, say, act, show } = usePage();
+  const { seen, say, act } = usePage();
   const channel = channelOf(seen, id);
   return (
     <>
-      <header class="pane-head">
-        <button type="button" class="icon back" aria-label={say('back')} onClick={() => show(null)}>
-          ‹
-        </button>
-        <h2>
-          {say('thread')} {channel && <span class="dim">{placeName(seen, channel)}</span>}
-        </h2>
-        <button type="button" class="icon close" aria-label={say('close')} onClick={() => show(null)}>
-          ✕
-        </button>
-      </header>
+      <PaneHead>
+        {say('thread')} {channel && <span class="dim">{placeName(seen, channel)}</span>}
+      </PaneHead>
       {channel && <MessageList messages={threadOf(channel, ts)} label={say('thread')} inThread counted key={ts} />}
       <SessionStatus channel={id} ts={ts} />
+      <Deaf />
       <Composer
         key={`t-${ts}`}
         placeholder={say('replyPlaceholder')}

@@ -4,13 +4,30 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { behind, why } from './api';
 import { usePage } from './context';
+import { PaneHead } from './PaneHead';
 import type { Json } from './types';
 import { Why } from './Why';
 
 type Tab = 'blocks' | 'exchange' | 'why';
 
-export function Inspector({ query, canExplain }: { query: Record<string, string>; canExplain: boolean }): VNode {
-  const { seen, say, show } = usePage();
+interface Props {
+  query: Record<string, string>;
+  canExplain: boolean;
+}
+
+export function Inspector(props: Props): VNode {
+  const { say } = usePage();
+  return (
+    <>
+      <PaneHead focused>{say('inspect')}</PaneHead>
+      <Inspected {...props} />
+    </>
+  );
+}
+
+/** Its tabs and what they show, for a pane or for a modal that shows itself. */
+export function Inspected({ query, canExplain }: Props): VNode {
+  const { seen, say } = usePage();
   const [tab, setTab] = useState<Tab>('blocks');
   const [found, setFound] = useState<Json>(null);
   const [error, setError] = useState('');
@@ -28,12 +45,6 @@ export function Inspector({ query, canExplain }: { query: Record<string, string>
   if (canExplain && found?.question) tabs.push(['why', say('why')]);
   return (
     <>
-      <header class="pane-head">
-        <h2>{say('inspect')}</h2>
-        <button type="button" class="icon close" aria-label={say('close')} onClick={() => show(null)}>
-          ✕
-        </button>
-      </header>
       <nav class="tabs" aria-label={say('inspect')}>
         {tabs.map(([name, label]) => (
           <button type="button" aria-current={tab === name ? 'page' : undefined} onClick={() => setTab(name)}>
@@ -77,7 +88,7 @@ function Limits({ found }: { found: Json }): VNode {
       </h3>
       <Code of={blocks} />
       <details>
-        <summary>message</summary>
+        <summary>{say('envelope')}</summary>
         <Code of={JSON.stringify({ ...found.json, blocks: undefined }, null, 2)} />
       </details>
     </>
@@ -138,19 +149,36 @@ const KINDS: Record<string, 'event' | 'command' | 'interaction' | 'call'> = {
   call: 'call',
 };
 
+const ms = (seconds: number): string => (seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0);
+
+/** Where an entry stands in the time that all of them took. */
+const barOf = (entry: Json, end: number): Record<string, string> => ({
+  left: `min(${(entry.at_s / end) * 100}%, 100% - 4px)`,
+  width: `${((entry.took_s ?? 0) / end) * 100}%`,
+});
+
 function Exchange({ entries }: { entries: Json[] }): VNode {
   const { say } = usePage();
+  const end = Math.max(0.001, ...entries.map((entry) => entry.at_s + (entry.took_s ?? 0)));
   return (
     <ol class="exchange">
       {entries.map((entry) => (
         <li class={`${entry.kind === 'call' ? 'call' : 'event'} ${entry.ok ? '' : 'failed'}`}>
           <details>
             <summary>
-              <span class="at">+{(entry.at_s * 1000).toFixed(0)} ms</span>
-              <span class="direction">{entry.kind === 'call' ? '←' : '→'}</span>
+              <span class="direction" role="img" aria-label={say(entry.kind === 'call' ? 'fromApp' : 'toApp')}>
+                {entry.kind === 'call' ? '←' : '→'}
+              </span>
               <span class="name">{entry.name}</span>
-              <span class="dim">
+              <span class="dim note">
                 {say(KINDS[entry.kind] ?? 'event')} · {entry.note}
+              </span>
+              <span class="at">
+                +{ms(entry.at_s)} ms
+                {entry.took_s != null && <small> · {say('took', { ms: ms(entry.took_s) })}</small>}
+              </span>
+              <span class="when" aria-hidden="true">
+                <span style={barOf(entry, end)} />
               </span>
             </summary>
             <Code of={JSON.stringify(entry.detail, null, 2)} />

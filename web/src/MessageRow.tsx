@@ -12,10 +12,12 @@ interface Props {
   message: Message;
   /** In a thread pane: no count of replies, no button to open the thread. */
   inThread?: boolean;
+  /** Goes on from the message above: without picture and name. */
+  follows?: boolean;
   onDismiss: (ts: string) => void;
 }
 
-export function MessageRow({ message, inThread, onDismiss }: Props): VNode {
+export function MessageRow({ message, inThread, follows, onDismiss }: Props): VNode {
   const { seen, say, act, show } = usePage();
   const [editing, setEditing] = useState(false);
   const author = userOf(seen, message.user);
@@ -37,7 +39,10 @@ export function MessageRow({ message, inThread, onDismiss }: Props): VNode {
       : []),
   ];
   return (
-    <li class={`message ${message.is_ephemeral ? 'ephemeral' : ''}`} data-ts={message.ts}>
+    <li
+      class={`message ${message.is_ephemeral ? 'ephemeral' : ''} ${follows ? 'follows' : ''}`}
+      data-ts={message.ts}
+    >
       <Avatar id={message.user} />
       <div class="message-main">
         {message.is_ephemeral && <div class="only-you">👁 {say('onlyYou')}</div>}

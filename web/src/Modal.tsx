@@ -5,15 +5,17 @@ import { initialValues, missingIn } from './blocks/form';
 import { plain } from './blocks/Text';
 import { usePage } from './context';
 import { Dialog } from './Dialog';
+import { Inspected } from './Inspector';
 import type { Json, View } from './types';
 
 /** The modal that is on top of a person's stack. */
 export function Modal({ view }: { view: View }): VNode {
-  const { say, act, show, seen } = usePage();
+  const { say, act, seen, world } = usePage();
   const [values, setValues] = useState<Json>(null);
   const [own, setOwn] = useState<Record<string, string>>({});
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState(false);
+  const [inspected, setInspected] = useState(false);
   const filled = initialValues(view.blocks, values ?? view.state.values);
   const submit = async (): Promise<void> => {
     const missing = missingIn(view.blocks, filled);
@@ -26,7 +28,7 @@ export function Modal({ view }: { view: View }): VNode {
     setFailed(state !== 'acknowledged');
   };
   return (
-    <Dialog title={plain(view.title)} onClose={() => void act('close_modal')} class="slack-modal">
+    <Dialog title={plain(view.title)} onClose={() => void act('close_modal')} class={inspected ? 'slack-modal inspected' : 'slack-modal'}>
       <form
         noValidate
         onSubmit={(event) => {
@@ -53,9 +55,8 @@ export function Modal({ view }: { view: View }): VNode {
             class="icon"
             aria-label={say('inspect')}
             title={say('inspect')}
-            onClick={() => {
-              show({ kind: 'inspect-view', view: view.id });
-            }}
+            aria-expanded={inspected}
+            onClick={() => setInspected(!inspected)}
           >
             {'{ }'}
           </button>
@@ -70,6 +71,11 @@ export function Modal({ view }: { view: View }): VNode {
           )}
         </footer>
       </form>
+      {inspected && (
+        <div class="behind-modal">
+          <Inspected query={{ view: view.id }} canExplain={world.can_explain} />
+        </div>
+      )}
     </Dialog>
   );
 }

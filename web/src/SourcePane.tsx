@@ -3,10 +3,11 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getSource, sourceAddress } from './api';
 import { Markdown } from './blocks/Text';
 import { usePage } from './context';
+import { PaneHead } from './PaneHead';
 
 /** A page of the handbook, opened from a source of an answer. */
 export function SourcePane({ url }: { url: string }): VNode {
-  const { say, show } = usePage();
+  const { say } = usePage();
   const [page, setPage] = useState<{ name: string; text: string | null } | null>(null);
   const [error, setError] = useState('');
   useEffect(() => {
@@ -27,14 +28,9 @@ export function SourcePane({ url }: { url: string }): VNode {
   }, [page, url]);
   return (
     <>
-      <header class="pane-head">
-        <h2>
-          {say('source')} <span class="dim">{page?.name}</span>
-        </h2>
-        <button type="button" class="icon close" aria-label={say('close')} onClick={() => show(null)}>
-          ✕
-        </button>
-      </header>
+      <PaneHead focused>
+        {say('source')} <span class="dim">{page?.name}</span>
+      </PaneHead>
       <div class="scroll source" ref={pane} tabIndex={0} role="region" aria-label={say('source')}>
         <p class="dim address">{url}</p>
         {error && <p class="unknown">{error}</p>}
@@ -45,7 +41,7 @@ export function SourcePane({ url }: { url: string }): VNode {
         )}
         {page?.text != null &&
           (/\.(md|markdown|mdx)$/.test(page.name) ? (
-            <Markdown source={withoutFrontMatter(page.text)} />
+            <Markdown source={withoutFrontMatter(page.text)} under={2} />
           ) : (
             <pre>{page.text}</pre>
           ))}

@@ -139,7 +139,9 @@ function Sandbox({ world }: { world: World }): VNode | null {
             {side.kind === 'inspect' && (
               <Inspector query={{ channel: side.channel, ts: side.ts }} canExplain={world.can_explain} />
             )}
-            {side.kind === 'inspect-view' && <Inspector query={{ view: side.view }} canExplain={false} />}
+            {side.kind === 'inspect-view' && (
+              <Inspector query={{ view: side.view }} canExplain={world.can_explain} />
+            )}
             {side.kind === 'source' && <SourcePane url={side.url} />}
             {side.kind === 'trouble' && <Trouble />}
           </aside>

@@ -94,6 +94,8 @@ export interface Seen {
   problems: string[];
   switches: Record<string, boolean>;
   once: string[];
+  /** Switches that change nothing while no model writes the answers. */
+  need_model: string[];
 }
 
 export interface World {

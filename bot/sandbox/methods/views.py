@@ -38,6 +38,7 @@ def open_modal(call: Call) -> Json:
     content = _content(call, "modal")
     trigger = call.slack.interactions.exchange(call.workspace, _trigger_id(call))
     view = new_view(call.workspace, trigger.user_id, content)
+    view.trigger_id = _trigger_id(call)
     call.workspace.modals[trigger.user_id] = [view]
     return _answer(call, view)
 
@@ -51,7 +52,9 @@ def push(call: Call) -> Json:
         raise MethodError("not_found")
     if len(stack) >= MAX_STACK:
         raise MethodError("push_limit_reached")
-    return _answer(call, push_view(call.workspace, trigger.user_id, content))
+    view = push_view(call.workspace, trigger.user_id, content)
+    view.trigger_id = _trigger_id(call)
+    return _answer(call, view)
 
 
 def update(call: Call) -> Json:

@@ -1,4 +1,4 @@
-"""What is behind a message: the events and calls that led to it, and the limits it uses."""
+"""What is behind a message or a view: the events and calls that led to it, the limits it uses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from bot.sandbox.control import Sandbox
 from bot.sandbox.delivery import Delivery, PayloadKind
 from bot.sandbox.methods.content import MAX_TEXT
 from bot.sandbox.payloads import view_json
-from bot.sandbox.text import unescape
+from bot.sandbox.web.questions import (
+    asked_for_message,
+    asked_for_view,
+    asked_in_thread,
+    cause_of_response,
+    cause_of_view,
+)
 from bot.sandbox.web.snapshot import as_shown
 from bot.sandbox.workspace import Json, Message, View, Workspace
 
@@ -21,7 +27,13 @@ RECOMMENDED_TEXT = 4_000
 def message_behind(sandbox: Sandbox, message: Message) -> Json:
     """Return the JSON of a message, its limits, and the exchange with the app around it."""
     workspace = sandbox.workspace()
-    asked = question_of(workspace, message)
+    asked = asked_for_message(sandbox, message)
+    cause = _cause(sandbox, workspace, message)
+    entries = []
+    if cause is not None:
+        started = cause.attempts[0].sent_at if cause.attempts else float(message.ts)
+        entries = _exchange(sandbox, _names(message, cause), _person(cause), started)
+        entries += _posts(sandbox, message, started)
     return {
         "json": as_shown(workspace, message),
         "limits": [
@@ -29,62 +41,50 @@ def message_behind(sandbox: Sandbox, message: Message) -> Json:
             {"what": "text (cut)", "used": len(message.text), "most": MAX_TEXT},
             *limit_uses(message.blocks, Surface.MESSAGE),
         ],
-        "exchange": exchange(sandbox, message),
-        "question": asked.text if asked else None,
+        "exchange": _in_order(entries),
+        "question": asked[0] if asked else None,
     }
 
 
 def view_behind(sandbox: Sandbox, view: View) -> Json:
-    """Return the JSON of a Home tab or a modal and its limits."""
+    """Return the same of a Home tab or a modal."""
     content = view_json(sandbox.workspace(), view)
-    surface = Surface(content["type"])
-    return {"json": content, "limits": limit_uses(content["blocks"], surface), "exchange": []}
+    asked = asked_for_view(sandbox, view)
+    cause = cause_of_view(sandbox, view) or _last_visit(sandbox, view)
+    entries = []
+    if cause is not None and cause.attempts:
+        names = {view.view_id, view.trigger_id} - {""}
+        entries = _exchange(sandbox, names, view.user_id, cause.attempts[0].sent_at)
+    return {
+        "json": content,
+        "limits": limit_uses(content["blocks"], Surface(content["type"])),
+        "exchange": _in_order(entries),
+        "question": asked[0] if asked else None,
+    }
 
 
-def question_of(workspace: Workspace, message: Message) -> Message | None:
-    """Return the message of a person that the app answered with this one, where it is known."""
-    if message.bot != workspace.bot or not message.thread_ts:
-        return None
-    thread = workspace.thread(workspace.channels[message.channel_id], message.thread_ts)
-    asked = [m for m in thread if m.bot is None and m.ts < message.ts]
-    return asked[-1] if asked else None
+def _last_visit(sandbox: Sandbox, view: View) -> Delivery | None:
+    """Return the event that a person's Home tab answers."""
+    visits = [
+        d
+        for d in sandbox.deliveries("app_home_opened")
+        if d.event.get("user") == view.user_id and d.event.get("tab") == "home" and d.attempts
+    ]
+    return visits[-1] if visits else None
 
 
-def questions(workspace: Workspace, asked: Message) -> list[str]:
-    """Return what was asked, then what had been asked in its thread before, oldest first.
-
-    In plain words: without the mentions of the app, and unescaped.
-    """
-    root = asked.thread_ts or asked.ts
-    thread = workspace.thread(workspace.channels[asked.channel_id], root)
-    earlier = [m for m in thread if m.bot is None and m.ts < asked.ts]
-    mention = f"<@{workspace.bot.user_id}>"
-    return [unescape(m.text.replace(mention, "")).strip() for m in (asked, *earlier)]
-
-
-def exchange(sandbox: Sandbox, message: Message) -> list[Json]:
-    """Return deliveries to the app and calls of it around a message, oldest first.
-
-    An entry has `at_s` (seconds after the first), `kind`, `name`, `ok`, `note` and `detail`.
-    """
-    workspace = sandbox.workspace()
-    cause = _cause(sandbox, workspace, message)
-    if cause is None:
-        return []
-    started = cause.attempts[0].sent_at if cause.attempts else float(message.ts)
-    names = _names(message, cause)
-    entries = [_delivery_entry(d) for d in _deliveries(sandbox, names, started)]
-    entries += _calls(sandbox, names, started)
-    entries += _posts(sandbox, message, started)
-    entries.sort(key=lambda entry: float(entry["at_s"]))
-    for entry in entries:
-        entry["at_s"] = round(entry["at_s"] - started, 4)
-    return entries
+def _in_order(entries: list[Json]) -> list[Json]:
+    """Return entries by time, with their `at_s` counted from the first."""
+    entries = sorted(entries, key=lambda entry: float(entry["at_s"]))
+    started = entries[0]["at_s"] if entries else 0.0
+    return [entry | {"at_s": round(entry["at_s"] - started, 4)} for entry in entries]
 
 
 def _cause(sandbox: Sandbox, workspace: Workspace, message: Message) -> Delivery | None:
     """Return the delivery that a message came from, or that it caused."""
-    asked = question_of(workspace, message) or message
+    if answered := cause_of_response(sandbox, message):
+        return answered
+    asked = asked_in_thread(workspace, message) or message
     sent = [d for d in sandbox.deliveries() if d.attempts]
     own = [d for d in sent if asked.ts in (d.event.get("ts"), d.event.get("event_ts"))]
     if own and message.visible_to is None:
@@ -103,11 +103,28 @@ def _cause(sandbox: Sandbox, workspace: Workspace, message: Message) -> Delivery
 
 def _names(message: Message, cause: Delivery) -> set[str]:
     """Return the ids by which a call belongs to a message."""
-    names = {message.ts, cause.event.get("ts"), message.thread_ts}
-    user = cause.event.get("user") or cause.payload.get("user_id")
-    names.add(user if isinstance(user, str) else cause.payload.get("user", {}).get("id"))
-    names |= {cause.payload.get("trigger_id")}
+    names = {message.ts, cause.event.get("ts"), message.thread_ts, cause.payload.get("trigger_id")}
     return {name for name in names if name}
+
+
+def _person(cause: Delivery) -> str:
+    """Return the id of whoever set something off."""
+    user = cause.event.get("user") or cause.payload.get("user_id")
+    return str(user if isinstance(user, str) else cause.payload.get("user", {}).get("id"))
+
+
+def _exchange(sandbox: Sandbox, names: set[str], person: str, started: float) -> list[Json]:
+    """Return deliveries to the app and calls of it that name any of `names`.
+
+    Calls about the person alone (`users.info`) belong to it as long as others followed.
+
+    An entry has `at_s`, `took_s` (None while it lasts), `kind`, `name`, `ok`, `note` and `detail`.
+    """
+    deliveries = [_delivery_entry(d) for d in _deliveries(sandbox, names, started)]
+    calls = _calls(sandbox, names, started)
+    last = max((call["at_s"] for call in calls), default=started)
+    about = [call for call in _calls(sandbox, {person}, started) if call["at_s"] < last]
+    return deliveries + calls + [call for call in about if call not in calls]
 
 
 def _deliveries(sandbox: Sandbox, names: set[str], started: float) -> Iterator[Delivery]:
@@ -119,17 +136,15 @@ def _deliveries(sandbox: Sandbox, names: set[str], started: float) -> Iterator[D
 
 def _delivery_entry(delivery: Delivery) -> Json:
     first = delivery.attempts[0]
-    acknowledged = [a for a in delivery.attempts if a.acknowledged_at is not None]
+    acknowledged = [a.acknowledged_at for a in delivery.attempts if a.acknowledged_at is not None]
     note = delivery.state.value
-    if acknowledged and acknowledged[0].acknowledged_at is not None:
-        took_ms = (acknowledged[0].acknowledged_at - acknowledged[0].sent_at) * 1000
-        note = f"{note} · {took_ms:.0f} ms"
     if len(delivery.attempts) > 1:
         note = f"{note} · {len(delivery.attempts)} ×"
     payload = delivery.payload
     names = (delivery.event.get("type"), payload.get("command"), payload.get("type"))
     return {
         "at_s": first.sent_at,
+        "took_s": round(acknowledged[0] - first.sent_at, 4) if acknowledged else None,
         "kind": delivery.kind.value,
         "name": next(name for name in (*names, delivery.kind.value) if name),
         "ok": delivery.state.value in ("acknowledged", "pending"),
@@ -141,11 +156,13 @@ def _delivery_entry(delivery: Delivery) -> Json:
 def _calls(sandbox: Sandbox, names: set[str], started: float) -> list[Json]:
     found = []
     for call in sandbox.calls():
-        texts = {*_strings(call.arguments), *_strings(call.answer.get("ts"))}
-        if call.at >= started and names & texts:
+        told = (call.answer.get("ts"), call.answer.get("view", {}).get("id"))
+        texts = {*_strings(call.arguments), *_strings(list(told))}
+        if call.received_at >= started and names & texts:
             found.append(
                 {
-                    "at_s": call.at,
+                    "at_s": call.received_at,
+                    "took_s": round(call.at - call.received_at, 4),
                     "kind": "call",
                     "name": call.method,
                     "ok": call.ok,
@@ -160,6 +177,7 @@ def _posts(sandbox: Sandbox, message: Message, started: float) -> list[Json]:
     return [
         {
             "at_s": post.at,
+            "took_s": 0.0,
             "kind": "call",
             "name": "response_url",
             "ok": not post.error,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,8 +35,8 @@ class Pages(Protocol):
 class AppProcess(Protocol):
     """The app that talks to the stand-in."""
 
-    async def restart(self) -> None:
-        """Stop the app and start it again."""
+    async def restart(self, changes: Mapping[str, str] | None = None) -> None:
+        """Stop the app and start it again, with other settings where `changes` name some."""
         ...
 
     def freeze(self, seconds: float) -> None:
@@ -51,15 +51,35 @@ class Model(Protocol):
     """Added to every answer of it."""
 
 
+class Writer(Protocol):
+    """A pretend model, for whoever has none."""
+
+    is_on: bool
+    """Whether it writes the answers; quotes do otherwise."""
+
+    async def turn(self, *, on: bool) -> None:
+        """Let it write the answers, or no longer; the app starts again for that."""
+        ...
+
+
 Explain = Callable[[str, tuple[str, ...]], Awaitable[Json]]
 """Says why a question, asked after these earlier ones of its thread, is answered as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What runs beside the stand-in."""
+    """What runs beside the stand-in.
+
+    Attributes:
+        pages: Of the handbook.
+        process: The app.
+        explain: Its explanations.
+        model: The way to its language model; to `writer` where there is one.
+        writer: Stands in for a model where none is configured; None where one is.
+    """
 
     pages: Pages | None = None
     process: AppProcess | None = None
     explain: Explain | None = None
     model: Model | None = None
+    writer: Writer | None = None

@@ -18,6 +18,7 @@ from bot.sandbox.web import behind
 from bot.sandbox.web.acting import Acting
 from bot.sandbox.web.guard import add_headers, guarded
 from bot.sandbox.web.ports import Beside
+from bot.sandbox.web.questions import asked_for_message, asked_for_view
 from bot.sandbox.web.snapshot import people, snapshot
 from bot.sandbox.web.switches import Switches
 from bot.sandbox.workspace import Json, Message
@@ -151,7 +152,7 @@ class PageServer:
     async def _switch(self, request: web.Request) -> web.StreamResponse:
         fields = await request.json()
         if "on" in fields:
-            self._switches.set(str(fields["name"]), on=bool(fields["on"]))
+            await self._switches.set(str(fields["name"]), on=bool(fields["on"]))
         else:
             await self._switches.once(str(fields["name"]))
         return web.json_response({})
@@ -163,11 +164,14 @@ class PageServer:
         return web.json_response(behind.message_behind(self._sandbox, self._message(request)))
 
     async def _why(self, request: web.Request) -> web.StreamResponse:
-        workspace = self._sandbox.workspace()
-        asked = behind.question_of(workspace, self._message(request))
-        if self._beside.explain is None or asked is None:
+        if view_id := request.query.get("view"):
+            view = _existing(self._sandbox.workspace().find_view(view_id))
+            asked = asked_for_view(self._sandbox, view)
+        else:
+            asked = asked_for_message(self._sandbox, self._message(request))
+        if self._beside.explain is None or not asked:
             raise LookupError("there is no explanation of this message")
-        question, *earlier = behind.questions(workspace, asked)
+        question, *earlier = asked
         return web.json_response(await self._beside.explain(question, tuple(earlier)))
 
     async def _source(self, request: web.Request) -> web.StreamResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
 
 from bot.sandbox.control import Sandbox
@@ -13,6 +14,8 @@ POSTING = ("chat.postMessage", "chat.postEphemeral", "chat.update", "chat.startS
 RETRY_AFTER_S = 2.0
 SLOW_S = 2.0
 SLOW_MODEL_S = 20.0
+OF_A_MODEL = ("slow_model", "expired_stream", "stream_rate_limited")
+START_S = 60.0
 FROZEN_S = 5.0
 """Longer than the three seconds an app has to acknowledge."""
 
@@ -46,33 +49,47 @@ class Switches:
         self._sandbox = sandbox
         self._process = beside.process
         self._model = beside.model
+        self._writer = beside.writer
         self._in_force: dict[str, list[Fault]] = {}
         self._lifetime_s = sandbox.world.stream_lifetime_s
 
     def state(self) -> Json:
-        """Return every switch with its position, and what can be made to happen once."""
+        """Return what can go wrong, for the page.
+
+        `switches` has the position of each, `once` what can be made to happen once, and
+        `need_model` the switches that change nothing while no model writes the answers.
+        """
         world, api = self._sandbox.world, self._sandbox.web_api
         positions = {name: name in self._in_force for name in _FAULTS} | {
             "slow_slack": api.latency_s > 0,
             "expired_stream": world.stream_lifetime_s != self._lifetime_s,
         }
-        if self._model is not None:
-            positions["slow_model"] = self._model.delay_s > 0
+        positions["slow_model"] = self._model is not None and self._model.delay_s > 0
+        if self._writer is not None:
+            positions["pretend_model"] = self._writer.is_on
         once = ["drop_connections", "refresh_connections"]
         if self._process is not None:
             once += ["freeze", "restart"]
-        return {"switches": positions, "once": once}
+        return {"switches": positions, "once": once, "need_model": self._idle()}
 
-    def set(self, name: str, *, on: bool) -> None:
+    def _idle(self) -> list[str]:
+        """Return the switches that change nothing now: only models stream their answers."""
+        writes = self._model is not None if self._writer is None else self._writer.is_on
+        return [] if writes else list(OF_A_MODEL)
+
+    async def set(self, name: str, *, on: bool) -> None:
         """Turn a switch.
 
         Raises:
             LookupError: If there is none of that name.
+            ValueError: If the app had to start again, and does not connect.
         """
         if name == "slow_slack":
             self._sandbox.web_api.latency_s = SLOW_S if on else 0.0
         elif name == "slow_model" and self._model is not None:
             self._model.delay_s = SLOW_MODEL_S if on else 0.0
+        elif name == "pretend_model" and self._writer is not None:
+            await self._reconnected(self._writer.turn(on=on))
         elif name == "expired_stream":
             # A stream that is dead as soon as it is started: the first addition is refused.
             self._sandbox.world.stream_lifetime_s = -1.0 if on else self._lifetime_s
@@ -92,6 +109,7 @@ class Switches:
 
         Raises:
             LookupError: If nothing of that name can be made to happen.
+            ValueError: If the app does not connect any more.
         """
         if name == "drop_connections":
             await self._sandbox.drop_connections()
@@ -100,6 +118,22 @@ class Switches:
         elif name == "freeze" and self._process is not None:
             self._process.freeze(FROZEN_S)
         elif name == "restart" and self._process is not None:
-            await self._process.restart()
+            await self._reconnected(self._process.restart())
         else:
             raise LookupError(f"nothing called {name} can happen")
+
+    async def _reconnected(self, restarting: Awaitable[None]) -> None:
+        """Wait until the app has started again and is connected.
+
+        Raises:
+            ValueError: If it does not connect.
+        """
+        connections = self._sandbox.socket_mode.connections
+        before = max((connection.number for connection in connections), default=0)
+        await restarting
+        try:
+            await self._sandbox.wait_until(
+                lambda: any(c.number > before for c in connections), timeout_s=START_S
+            )
+        except TimeoutError as error:
+            raise ValueError("the app does not connect any more; look at its log") from error

@@ -271,17 +271,17 @@ function leaf(text: string): ComponentChildren[] {
     .map((piece, index) => (index % 2 ? <Live token={piece.slice(1, -1)} /> : withEmoji(decoded(piece))));
 }
 
-function MarkdownTokens({ of }: { of: Token[] | undefined }): VNode {
+function MarkdownTokens({ of, under }: { of: Token[] | undefined; under?: number }): VNode {
   return (
     <>
       {(of ?? []).map((token) => (
-        <MarkdownToken of={token as Tokens.Generic} />
+        <MarkdownToken of={token as Tokens.Generic} under={under} />
       ))}
     </>
   );
 }
 
-function MarkdownToken({ of }: { of: Tokens.Generic }): VNode | null {
+function MarkdownToken({ of, under = 1 }: { of: Tokens.Generic; under?: number }): VNode | null {
   const inner = <MarkdownTokens of={of.tokens} />;
   switch (of.type) {
     case 'space':
@@ -290,7 +290,7 @@ function MarkdownToken({ of }: { of: Tokens.Generic }): VNode | null {
     case 'heading':
       // The page has its own outline; the role keeps the level for screen readers.
       return (
-        <div class={`md-heading h${of.depth}`} role="heading" aria-level={Math.min(of.depth + 3, 6)}>
+        <div class={`md-heading h${of.depth}`} role="heading" aria-level={Math.min((of.level ?? of.depth) + under, 6)}>
           {inner}
         </div>
       );
@@ -361,10 +361,21 @@ function MarkdownToken({ of }: { of: Tokens.Generic }): VNode | null {
   }
 }
 
-export function Markdown({ source }: { source: string }): VNode {
+/** Headings one below the other, however deep they begin: screen readers tell a gap as a loss. */
+function withoutGaps(tokens: Token[]): Token[] {
+  let above = 0;
+  return tokens.map((token) => {
+    if (token.type !== 'heading') return token;
+    above = Math.min(token.depth, above + 1);
+    return { ...token, level: above };
+  });
+}
+
+/** Markdown whose headings stand under the page's own of level `under`. */
+export function Markdown({ source, under }: { source: string; under?: number }): VNode {
   return (
     <div class="markdown">
-      <MarkdownTokens of={marked.lexer(source, { gfm: true })} />
+      <MarkdownTokens of={withoutGaps(marked.lexer(source, { gfm: true }))} under={under} />
     </div>
   );
 }

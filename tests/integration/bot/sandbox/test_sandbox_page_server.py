@@ -13,13 +13,23 @@ import aiohttp
 import pytest
 
 from bot.sandbox.control import Sandbox
+from bot.sandbox.delivery import Delivery
+from bot.sandbox.methods import views
 from bot.sandbox.pages import FolderPages
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.web.ports import Beside
+from bot.sandbox.web.questions import asked_for_message, asked_for_view
 from bot.sandbox.web.server import STATIC, PageServer
+from bot.sandbox.workspace import Message
 
 ROOT = Path(__file__).resolve().parents[4]
 PREFIX = "https://handbook.example.com/"
+MORE = {
+    "type": "button",
+    "action_id": "more",
+    "value": "answer-1",
+    "text": {"type": "plain_text", "text": "More"},
+}
 
 
 @dataclass(frozen=True)
@@ -214,6 +224,67 @@ async def test_behind_a_message_are_its_limits(world: World):
     assert limits["text"] == (7, 4000)
     assert limits["blocks"] == (1, 50)
     assert behind["json"]["blocks"] == said.blocks
+
+
+async def test_question_is_found_behind_what_a_command_a_shortcut_or_a_press_answers(world: World):
+    sandbox = world.sandbox
+    workspace = sandbox.workspace()
+    general, camille = workspace.channel("general"), world.user("camille")
+
+    def posted(delivery: Delivery) -> Message:
+        token = str(delivery.payload["response_url"]).rpartition("/")[2]
+        return workspace.post(
+            general,
+            workspace.bot.user_id,
+            "réponse",
+            blocks=[{"type": "actions", "elements": [MORE]}],
+            bot=workspace.bot,
+            visible_to=camille,
+            response_token=token,
+        )
+
+    answer = posted(sandbox.slash("camille", "general", "/handbook", "ask quel badge < 3 ?"))
+    search = posted(sandbox.slash("camille", "general", "/handbook", "badge"))
+    pressed = posted(sandbox.click("camille", answer, MORE["action_id"]))
+    said = sandbox.say("camille", "general", "@Manuel où est l'accueil ?")
+    about = posted(sandbox.shortcut("camille", said, "ask_about_message"))
+    assert asked_for_message(sandbox, answer) == ["quel badge < 3 ?"]
+    assert asked_for_message(sandbox, search) == []
+    assert asked_for_message(sandbox, pressed) == ["quel badge < 3 ?"]
+    assert asked_for_message(sandbox, about) == ["où est l'accueil ?"]
+    assert asked_for_message(sandbox, said) == []
+
+
+async def test_question_is_found_behind_a_modal_of_the_home_tab(world: World):
+    sandbox = world.sandbox
+    workspace, camille = sandbox.workspace(), world.user("camille")
+    box = {"type": "plain_text_input", "action_id": "box"}
+    label = {"type": "plain_text", "text": "Question"}
+    blocks = [
+        {"type": "input", "block_id": "b", "label": label, "element": box},
+        {"type": "actions", "elements": [MORE | {"action_id": "send", "value": "box"}]},
+        {"type": "actions", "elements": [MORE | {"action_id": "again", "value": "quel badge ?"}]},
+        {"type": "actions", "elements": [MORE | {"action_id": "find_search", "value": "box"}]},
+    ]
+    workspace.homes[camille] = views.new_view(
+        workspace, camille, {"type": "home", "blocks": blocks}
+    )
+    state = {"b": {"box": {"type": "plain_text_input", "value": " où est l'accueil ? "}}}
+    asked = {}
+    for action_id in ("send", "again", "find_search"):
+        delivery = sandbox.click_in_view("camille", action_id, state=state)
+        content = {"type": "modal", "title": label, "blocks": []}
+        modal = views.new_view(workspace, camille, content)
+        modal.trigger_id = delivery.payload["trigger_id"]
+        asked[action_id] = asked_for_view(sandbox, modal)
+    assert asked == {"send": ["où est l'accueil ?"], "again": ["quel badge ?"], "find_search": []}
+
+
+async def test_switches_that_need_a_model_say_so(world: World):
+    async with world.client.get(f"{world.address}api/live?as={world.user('camille')}") as stream:
+        seen = json.loads((await stream.content.readline()).decode().removeprefix("data: "))
+    assert set(seen["need_model"]) == {"slow_model", "expired_stream", "stream_rate_limited"}
+    assert set(seen["need_model"]) <= set(seen["switches"])
 
 
 def test_bundle_is_the_one_that_the_sources_make(tmp_path: Path):
