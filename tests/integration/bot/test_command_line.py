@@ -214,7 +214,17 @@ def test_an_evaluation_with_a_model_tells_what_it_cost(manuel, tmp_path):
         assert done.returncode == 0, done.stderr
         cost = json.loads(done.stdout)["cost"]
         asked = len(server.requests)
+        prices = tmp_path / "prices.toml"
+        prices.write_text('[prices.m]\ninput = 1000\noutput = 5000\ncurrency = "EUR"\n')
+        priced = {
+            "ANSWER_MODEL": "m",
+            "OPENAI_BASE_URL": server.url,
+            "HANDBOOK_CONFIG": str(prices),
+        }
+        printed = " ".join(manuel("eval", questions, **priced).stdout.split())
     assert asked >= 10
+    assert cost["amount"] is None
+    assert f"{(100 * 1000 + 10 * 5000) * asked / 1_000_000:.4f} EUR" in printed
     assert cost["generator"] == "m"
     assert cost["tokens"] == {"requests": asked, "prompt": 100 * asked, "completion": 10 * asked}
     assert (

@@ -113,6 +113,7 @@ GIT = '[[sources]]\nname = "g"\ntype = "git"\nrepository = "https://example.com/
             '[audiences.rh]\nuser_group = ["S1"]\n',
             ["[audiences.rh]: user_group is not a known key"],
         ),
+        ('[prices."m-1"]\ninput = 1\n', ["[prices.m-1]: output is missing"]),
         (SOURCE + 'include = "*.md"\n', ["[[sources]] 1", "include"]),
         ('[[sources]]\nname = ""\npath = "a"\n', ["[[sources]] 1", "name"]),
         ('[[sources]]\nname = "a:b"\npath = "a"\n', ["[[sources]] 1", "`:`"]),
