@@ -149,7 +149,8 @@ async def test_an_answer_grows_in_its_thread_and_ends_as_the_whole_message(
             asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
         else:
             asked = sandbox.direct_message("camille", "le télétravail ?")
-        await sandbox.settled()
+        session = await sandbox.wait_until(lambda: sandbox.session(asked))
+        assert (session.title, session.status) == ("le télétravail ?", SessionStatus.PROCESSING)
         assert visible(sandbox, asked) == []
         writing.go_on()
         first = await showing(sandbox, asked, "deux jours")
@@ -163,9 +164,7 @@ async def test_an_answer_grows_in_its_thread_and_ends_as_the_whole_message(
 
         assert reply.ts == first.ts == second.ts
         assert reply.thread_ts == asked.ts
-        await sandbox.wait_until(
-            lambda: sandbox.session(asked).status is SessionStatus.ACTIVE or None
-        )
+        await sandbox.wait_until(lambda: session.status is SessionStatus.ACTIVE or None)
     assert sandbox.calls("chat.postMessage") == []
     [start] = sandbox.calls("chat.startStream")
     assert ("recipient_user_id" in start.arguments) == (where == "channel")

@@ -50,6 +50,26 @@ def rows(count: int, columns: int = 1, text: str = "x") -> list:
     return [[{"type": "raw_text", "text": text}] * columns] * count
 
 
+def confirmed(title: str = "Sûr ?", text: str = "Vraiment.") -> list[dict]:
+    asking = {
+        "title": plain(title),
+        "text": plain(text),
+        "confirm": plain("Oui"),
+        "deny": plain("Non"),
+    }
+    return [actions(button(confirm=asking))]
+
+
+def overflow(count: int) -> dict:
+    options = [{"text": plain("a"), "value": f"v{i}"} for i in range(count)]
+    return {"type": "overflow", "action_id": "o", "options": options}
+
+
+def card(title: str = "Titre", subtitle: str = "Sous-titre", body: str = "Corps") -> dict:
+    texts = {"title": title, "subtitle": subtitle, "body": body}
+    return {"type": "card"} | {name: mrkdwn(text) for name, text in texts.items()}
+
+
 AT_THE_EDGE = {
     "section text": lambda n: [section("x" * n)],
     "section fields": lambda n: [{"type": "section", "fields": [mrkdwn("x")] * n}],
@@ -79,6 +99,34 @@ AT_THE_EDGE = {
     "table rows": lambda n: [{"type": "table", "rows": rows(n)}],
     "table columns": lambda n: [{"type": "table", "rows": rows(1, columns=n)}],
     "table characters": lambda n: [{"type": "table", "rows": rows(1, text="x" * n)}],
+    "confirm title": lambda n: confirmed(title="x" * n),
+    "confirm text": lambda n: confirmed(text="x" * n),
+    "accessibility label": lambda n: [actions(button(accessibility_label="x" * n))],
+    "context actions": lambda n: [
+        {
+            "type": "context_actions",
+            "elements": [
+                {
+                    "type": "icon_button",
+                    "icon": "trash",
+                    "action_id": f"i{i}",
+                    "text": plain("Effacer"),
+                }
+                for i in range(n)
+            ],
+        }
+    ],
+    "overflow options": lambda n: [actions(overflow(n))],
+    "card title": lambda n: [card(title="x" * n)],
+    "card subtitle": lambda n: [card(subtitle="x" * n)],
+    "card body": lambda n: [card(body="x" * n)],
+    "carousel cards": lambda n: [{"type": "carousel", "elements": [card()] * n}],
+    "container children": lambda n: [
+        {"type": "container", "title": plain("Titre"), "child_blocks": [section()] * n}
+    ],
+    "data table columns": lambda n: [
+        {"type": "data_table", "caption": "c", "rows": rows(1, columns=n)}
+    ],
     "data table rows": lambda n: [{"type": "data_table", "caption": "c", "rows": rows(n)}],
     "data table characters": lambda n: [
         {"type": "data_table", "caption": "c", "rows": rows(1, text="x" * n)}
@@ -108,6 +156,17 @@ LIMITS = {
     "table rows": 100,
     "table columns": 20,
     "table characters": 10000,
+    "confirm title": 100,
+    "confirm text": 300,
+    "accessibility label": 75,
+    "context actions": 5,
+    "overflow options": 5,
+    "card title": 150,
+    "card subtitle": 150,
+    "card body": 200,
+    "carousel cards": 10,
+    "container children": 10,
+    "data table columns": 20,
     "data table rows": 201,
     "data table characters": 20000,
 }
@@ -169,15 +228,31 @@ def test_plain_modal_is_accepted():
     assert view_problems(modal()) == []
 
 
+VIEW_LIMITS = {
+    "title": (24, lambda n: {"title": plain("x" * n)}),
+    "submit": (24, lambda n: {"submit": plain("x" * n)}),
+    "close": (24, lambda n: {"close": plain("x" * n)}),
+    "private metadata": (3000, lambda n: {"private_metadata": "x" * n}),
+    "callback id": (255, lambda n: {"callback_id": "x" * n}),
+    "blocks": (100, lambda n: {"blocks": [section()] * n}),
+}
+
+
+@pytest.mark.parametrize("name", VIEW_LIMITS)
+def test_limit_of_a_view_is_accepted_at_its_edge_and_refused_one_past_it(name):
+    limit, change = VIEW_LIMITS[name]
+    assert view_problems(modal(**change(limit))) == []
+    assert view_problems(modal(**change(limit + 1))) != []
+
+
+@pytest.mark.parametrize("kind", ["home", "modal"])
+def test_surface_takes_a_hundred_blocks(kind):
+    assert MAX_BLOCKS[Surface(kind)] == 100
+
+
 @pytest.mark.parametrize(
     "changes",
     [
-        {"title": plain("x" * 25)},
-        {"submit": plain("x" * 25)},
-        {"close": plain("x" * 25)},
-        {"private_metadata": "x" * 3001},
-        {"callback_id": "x" * 256},
-        {"blocks": [section()] * 101},
         {"type": "dialog"},
         {
             "blocks": [
@@ -191,7 +266,7 @@ def test_plain_modal_is_accepted():
     ],
     ids=str,
 )
-def test_view_over_a_limit_is_refused(changes):
+def test_malformed_view_is_refused(changes):
     assert view_problems(modal(**changes)) != []
 
 
