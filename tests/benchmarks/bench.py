@@ -49,6 +49,7 @@ def main() -> int:
             shutil.copy(database, options.keep / f"{options.questions}.db")
     if not options.skip_encoders:
         sections.append(_encoder_section())
+    sections.append(_page_section())
     REPORT.write_text(_header() + "\n".join(sections), encoding="utf-8")
     _say(f"written: {REPORT.relative_to(ROOT)}")
     return 0
@@ -144,6 +145,19 @@ def _encoder_section() -> str:
         check=True,
     )
     return "## Encoders, same texts, same run\n\n" + done.stdout
+
+
+def _page_section() -> str:
+    _say("the page of the sandbox, in a real browser…")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.page"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    lines = done.stdout.splitlines() if done.returncode == 0 else ["Not measured: no browser here."]
+    return f"## From Enter to the answer, in the sandbox's page\n\n{lines[-1]}\n"
 
 
 def _header() -> str:
