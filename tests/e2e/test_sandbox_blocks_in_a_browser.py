@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -227,6 +229,35 @@ async def test_every_block_of_a_message_is_drawn(world: World):
         for block in await message.locator(".block:not(.block-divider)").all():
             assert (await block.inner_text()).strip()
         assert await message.locator("strong").first.inner_text() == "bold"
+
+
+def blocks_in(node: Any) -> Iterator[list[Json]]:
+    """Yield every list of blocks in a payload."""
+    if isinstance(node, list):
+        for child in node:
+            yield from blocks_in(child)
+    elif isinstance(node, dict):
+        if isinstance(node.get("blocks"), list) and node["blocks"]:
+            yield node["blocks"]
+        for child in node.values():
+            yield from blocks_in(child)
+
+
+async def test_every_block_of_the_recorded_payloads_is_drawn(world: World, shared_dir: Path):
+    folder = shared_dir / "slack-payloads"
+    files = [f for f in folder.rglob("*.json") if "shapes" not in f.parts]
+    found = [blocks for f in files for blocks in blocks_in(json.loads(f.read_text("utf-8")))]
+    assert len(found) > 20
+    for number, blocks in enumerate(found):
+        post(world, [*blocks, {"type": "section", "text": plain(f"sample {number}")}])
+    async with opened(world.browser, world.address) as page:
+        await page.get_by_text(f"sample {len(found) - 1}", exact=True).wait_for()
+        told = await page.locator(".message .unknown").all_inner_texts()
+        drawn = page.locator(".message", has_text="sample ").locator(".block:not(.block-divider)")
+        shown = [words.strip() for words in await drawn.all_inner_texts()]
+    assert len(shown) >= sum(len(blocks) + 1 for blocks in found)
+    assert all(shown)
+    assert {words for words in told if not any(kind in words for kind in NOT_OFFERED)} == set()
 
 
 async def test_every_input_of_a_modal_is_drawn_and_an_empty_one_is_not_sent(world: World):
