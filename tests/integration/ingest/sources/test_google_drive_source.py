@@ -199,6 +199,19 @@ def test_only_what_changed_is_asked_for_again(site, drive, open_drive):
     assert asked(site, "/export") == 1
 
 
+def test_changes_that_were_listed_but_not_indexed_are_not_lost(drive, open_drive):
+    drive.files["document-1"] = document("Page", "Avant.")
+    writer = FakeIndexWriter()
+    sync(open_drive(), writer, FakeEmbedder())
+    drive.files["document-1"] = document("Page", "Après.", modified="2024-06-01T10:00:00.000Z")
+    drive.touch()
+
+    would = sync(open_drive(), writer, FakeEmbedder(), dry_run=True)
+    did = sync(open_drive(), writer, FakeEmbedder())
+
+    assert would.updated == did.updated == ("Page",)
+
+
 def test_a_token_of_changes_that_is_too_old_or_was_used_often_means_looking_again(
     site, drive, open_drive, monkeypatch
 ):

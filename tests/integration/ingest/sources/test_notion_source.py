@@ -242,6 +242,22 @@ def test_an_edit_within_the_same_minute_is_not_missed(notion, open_notion):
     assert sync(open_notion(), writer, FakeEmbedder()).updated == ("Manuel",)
 
 
+def test_our_own_clock_does_not_matter(site, notion, open_notion, monkeypatch):
+    class SetBack(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:
+            return datetime(2000, 1, 1, tzinfo=UTC)
+
+    monkeypatch.setattr("ingest.sources.web_json.datetime", SetBack)
+    notion.pages[5] = Page("Manuel", [paragraph("Texte.")])
+    open_notion(id_of(5)).listing()
+    site.requests.clear()
+
+    open_notion(id_of(5)).listing()
+
+    assert [path for path, _ in site.requests if "children" in path] == []
+
+
 def test_an_edit_of_which_notion_tells_no_time_is_found_within_a_few_listings(
     notion, open_notion, monkeypatch
 ):

@@ -149,6 +149,20 @@ def test_changes_deletions_and_moved_folders_are_followed_by_the_delta_link(
     assert (len(asked(site, "/content")), len(asked(site, "$batch"))) == (0, 1)
 
 
+def test_changes_that_were_followed_but_not_indexed_are_not_lost(graph, open_drive):
+    graph.put("1", page("Un.", name="a.md"))
+    graph.put("2", page("Deux.", name="b.md"))
+    writer = FakeIndexWriter()
+    sync(open_drive(), writer, FakeEmbedder())
+    graph.put("1", page("Autre.", name="a.md", version=2))
+    graph.remove("2")
+
+    would = sync(open_drive(), writer, FakeEmbedder(), dry_run=True)
+    did = sync(open_drive(), writer, FakeEmbedder())
+
+    assert (would.updated, would.removed) == (did.updated, did.removed) == (("a.md",), ("b.md",))
+
+
 def test_a_link_that_is_too_old_or_a_lost_cache_begins_anew(graph, open_drive, tmp_path):
     graph.put("1", page("Un.", name="a.md"))
     graph.put("2", page("Deux.", name="b.md"))
