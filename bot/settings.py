@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, SecretStr
@@ -95,6 +96,11 @@ class BotSettings(IngestSettings):
     )
     slack_api_url: str = Field(
         "https://slack.com/api/", description="Slack's Web API; the stand-in has its own."
+    )
+    slack_recording: Path | None = Field(
+        None,
+        description="File that gets what Slack sends and answers, without words, names and tokens,"
+        " to compare the stand-in with; empty: nothing is recorded.",
     )
     admin_users: str = Field("", description="Slack user ids of admins, separated by commas.")
     admin_user_groups: str = Field(

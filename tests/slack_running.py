@@ -22,6 +22,7 @@ from bot.slack.app import SlackApp
 from bot.slack.composition import Foundation
 from bot.slack.connection.connect import Connection, Receiver
 from bot.slack.connection.http_mode import EVENTS_PATH, HttpReceiver
+from bot.slack.connection.recording import Recording
 from bot.slack.connection.socket_mode import SocketModeReceiver
 from bot.slack.connection.web_client import SlackClient
 from bot.slack.connection.workspaces import OneWorkspace
@@ -110,6 +111,7 @@ async def running(
     connection: Connection | None = None,
     rules: HouseRules | None = None,
     alerted: Callable[[Incidents], None] = lambda incidents: None,
+    recording: Recording | None = None,
 ) -> AsyncIterator[JobStore]:
     """Run the app against a stand-in until the block ends; yields its queue.
 
@@ -136,6 +138,7 @@ async def running(
         admin_groups=admin_groups,
         answer_workers=answer_workers,
         rules=rules or HouseRules(),
+        recording=recording,
     )
     app = SlackApp(foundation)
     alerted(app.model_alerts)

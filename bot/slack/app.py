@@ -20,6 +20,7 @@ from bot.settings import BotSettings
 from bot.slack.composition import Foundation, compose
 from bot.slack.connection.bolt import build_bolt
 from bot.slack.connection.connect import connect
+from bot.slack.connection.recording import Recording
 from bot.slack.house_rules import HouseRules
 from bot.slack.model_alerts import ModelAlerts
 from bot.slack.readiness import Handbook, HandbookWhenReady
@@ -90,6 +91,7 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
             admin_groups=settings.admin_group_ids,
             answer_workers=settings.answer_workers,
             rules=HouseRules.of(settings),
+            recording=Recording(settings.slack_recording) if settings.slack_recording else None,
         )
         app = SlackApp(foundation)
         for web in _web_servers(settings, app):
@@ -153,6 +155,7 @@ class SlackApp:
         self._jobs = foundation.stores.jobs
         self._maintenance = foundation.maintenance
         self._metrics = foundation.metrics
+        self._recording = foundation.recording
         self._parts = compose(foundation)
         self._metrics.watch(self._jobs, self._maintenance)
 
@@ -221,6 +224,7 @@ class SlackApp:
             self._connection.enter,
             self._metrics,
             signing_secret=self._receiver.signing_secret,
+            recording=self._recording,
         )
         for register in self._parts.listeners:
             register(bolt)

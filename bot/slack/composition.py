@@ -30,6 +30,7 @@ from bot.slack.commands import Commands
 from bot.slack.connection.connect import Connection
 from bot.slack.connection.library_log import library_log
 from bot.slack.connection.pauses import Pauses
+from bot.slack.connection.recording import Recording
 from bot.slack.connection.web_client import SlackClient
 from bot.slack.delivery import SlackDelivery
 from bot.slack.feedback import FeedbackListener
@@ -74,6 +75,7 @@ class Foundation:
         admin_groups: Ids of user groups whose members count as admins.
         answer_workers: Questions answered at the same time.
         rules: What the company has chosen.
+        recording: Gets what Slack sends and answers; None: nobody wants that.
     """
 
     api_url: str
@@ -86,6 +88,7 @@ class Foundation:
     admin_groups: frozenset[str] = frozenset()
     answer_workers: int
     rules: HouseRules
+    recording: Recording | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +194,7 @@ def _common(given: Foundation) -> _Common:
     client = SlackClient(
         given.metrics,
         pauses=pauses,
+        recording=given.recording,
         base_url=given.api_url,
         logger=library_log(),
         retry_handlers=[
@@ -201,6 +205,7 @@ def _common(given: Foundation) -> _Common:
     poster = SlackClient(
         given.metrics,
         pauses=pauses,
+        recording=given.recording,
         base_url=given.api_url,
         logger=library_log(),
         retry_handlers=[],

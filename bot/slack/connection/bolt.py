@@ -14,6 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.metrics import Metrics
 from bot.slack.connection.library_log import library_log
+from bot.slack.connection.recording import Recording
 from bot.slack.connection.workspaces import Workspace, current_team_id
 from bot.slack.wording import NOT_INSTALLED
 
@@ -25,7 +26,12 @@ Next = Callable[[], Awaitable[BoltResponse]]
 
 
 def build_bolt(
-    client: AsyncWebClient, enter: Enter, metrics: Metrics, *, signing_secret: str
+    client: AsyncWebClient,
+    enter: Enter,
+    metrics: Metrics,
+    *,
+    signing_secret: str,
+    recording: Recording | None = None,
 ) -> AsyncApp:
     """Return a Bolt app without listeners.
 
@@ -39,7 +45,7 @@ def build_bolt(
         client=client,
         authorize=_authorizing(enter),  # type: ignore[arg-type] # Bolt refuses None, its type forgets it
         user_facing_authorize_error_message=NOT_INSTALLED,
-        before_authorize=_traffic(metrics),
+        before_authorize=_traffic(metrics, recording),
         signing_secret=signing_secret,
         process_before_response=True,
         raise_error_for_unhandled_request=True,
@@ -91,10 +97,14 @@ async def _only_here(req: AsyncBoltRequest, next: Next) -> BoltResponse:
     return await next()
 
 
-def _traffic(metrics: Metrics) -> Callable[..., Awaitable[BoltResponse]]:
+def _traffic(
+    metrics: Metrics, recording: Recording | None
+) -> Callable[..., Awaitable[BoltResponse]]:
     """Return a middleware that counts what comes, and tells operators when Slack holds it back."""
 
     async def watch(req: AsyncBoltRequest, next: Next) -> BoltResponse:
+        if recording is not None:
+            recording.request(req.body)
         retried = "x-slack-retry-num" in req.headers
         metrics.slack_sent(_kind(req), retried=retried)
         if req.body.get("type") == "app_rate_limited":

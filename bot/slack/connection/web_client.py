@@ -12,6 +12,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.metrics import Metrics
 from bot.slack.connection.pauses import Pauses
+from bot.slack.connection.recording import Recording
 from bot.slack.connection.workspaces import current, current_team_id
 
 log = logging.getLogger(__name__)
@@ -31,14 +32,23 @@ class SlackClient(AsyncWebClient):
 
     Args:
         metrics: Where calls are counted.
+        recording: Gets every call, where somebody wants that.
         pauses: Remembers what is to wait; None: of its own, and for as long as it lives.
         options: Of `AsyncWebClient`.
     """
 
-    def __init__(self, metrics: Metrics, *, pauses: Pauses | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        metrics: Metrics,
+        *,
+        pauses: Pauses | None = None,
+        recording: Recording | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(**options)
         self._metrics = metrics
         self._pauses = pauses or Pauses()
+        self._recording = recording
 
     @property
     def token(self) -> str | None:
@@ -57,14 +67,20 @@ class SlackClient(AsyncWebClient):
         try:
             response = await super().api_call(api_method, **arguments)
             result = "ok"
+            self._record(api_method, arguments, response.data)
         except SlackApiError as error:
             result = _code(error)
+            self._record(api_method, arguments, getattr(error.response, "data", None))
             if error.response.status_code == _TOO_MANY:
                 await self._slow_down(api_method, error)
             raise
         finally:
             self._metrics.slack_called(api_method, result)
         return response
+
+    def _record(self, method: str, arguments: dict[str, Any], answer: object) -> None:
+        if self._recording is not None:
+            self._recording.call(method, arguments, answer)
 
     async def _wait_for(self, method: str) -> None:
         while wait_s := self._pauses.left_s(current_team_id(), method):
