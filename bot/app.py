@@ -21,7 +21,7 @@ from bot.answering.support import SupportCheck, SupportModel
 from bot.answering.support_model import DEFAULT_MODEL, with_reader
 from bot.answering.translating import ModelTranslator, Translator
 from bot.answering.usage import RunMeter, TokenPrice
-from bot.grounding.wording import encoder_closeness
+from bot.grounding.closeness import encoder_closeness
 from bot.records import Outcome, Question
 from bot.retrieval.hybrid import Fusion, HybridRetriever
 from bot.retrieval.query import QueryBuilder, unknown_idf

@@ -22,8 +22,8 @@ SAME_SUBJECT = ((2, 0.75), (3, 0.5))
 either pair will do. With the heading above, a short sentence has few words."""
 
 SAME_MEANING = 0.935
-"""Cosine from which two sentences say the same but for figures, for the bundled encoder, where one
-is at hand: eight pairs written for it lie at .955 to .965 when they do, else up to .93."""
+"""Closeness from which two sentences say the same but for figures, where an encoder is at hand:
+eight pairs written for it lie at .955 to .965 when they do, else up to .93."""
 
 MOST_ADDED = 2
 """Passages added to an answer because they disagree with it."""

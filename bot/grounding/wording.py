@@ -7,15 +7,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from bot.grounding.facts import is_fact_word
 from bot.language import french_or_english
 from bot.retrieval.coverage import IndexedForms
-from ingest import Embedder, EncodingFailed, analyze_query, fold
+from ingest import analyze_query, fold
 
 Closeness = Callable[[str, str], float | None]
-"""Cosine of two texts in [-1, 1], or None when the encoder is not to be had."""
+"""How close two texts are in meaning, in [-1, 1], or None when nothing can tell."""
 
 LANGUAGES = ("fr", "en")
 
@@ -186,16 +184,3 @@ def stems_in(language: str) -> Callable[[str], frozenset[str]]:
         return frozenset("/".join(word.stems) for word in words if not word.folded.isdigit())
 
     return stems
-
-
-def encoder_closeness(embedder: Embedder) -> Closeness:
-    """Compare texts with an encoder; it being down is no reason to refuse a sentence."""
-
-    def closeness(one: str, other: str) -> float | None:
-        try:
-            a, b = embedder.embed_passages([one, other])
-        except EncodingFailed:
-            return None
-        return float(np.dot(a, b))
-
-    return closeness

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bot.grounding.wording import Closeness, encoder_closeness
+from bot.grounding.closeness import encoder_closeness
+from bot.grounding.wording import Closeness
 from bot.settings import BotSettings
 from ingest import open_embedder
 from tests.integration.bot.grounding.claim_cases import attacks, faithful, read_places

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.answering.replies import MAX_CLAIMS
+from bot.grounding.closeness import encoder_closeness
 from bot.grounding.verifier import verify
-from bot.grounding.wording import Closeness, encoder_closeness
+from bot.grounding.wording import Closeness
 from bot.records import Draft, DraftClaim
 from bot.settings import BotSettings
 from ingest import open_embedder
