@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import aiohttp
@@ -19,7 +19,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.errors import JobStoreError
+from bot.errors import JobStoreError, VaultError, WorkspaceUnavailable
 from bot.slack.ask_human import Post
 from bot.slack.background import BackgroundTasks
 from bot.slack.mrkdwn import shortened
@@ -39,6 +39,10 @@ CLOSE_LIMIT_S = 2.0
 STATUSES_A_MINUTE = 20
 """In the channels of a workspace: agents.sessions.setStatus takes some 50 calls, each question
 makes two, and the pane comes first."""
+LEFT_S = 30.0
+"""How long after its answer a "Working…" counts as left behind."""
+LOOK_EVERY_S = 10.0
+LEFT_AT_ONCE = 20
 _MINUTE_S = 60.0
 _PROCESSING = "processing"
 _ACTIVE = "active"
@@ -46,6 +50,7 @@ _ACTIVE = "active"
 _NOT_OFFERED = frozenset(
     {"feature_disabled", "missing_scope", "not_allowed_token_type", "not_authorized"}
 )
+Enter = Callable[[str], Awaitable[object | None]]
 _Session = tuple[str, str, str]
 """Team, channel and root of the thread."""
 _LOST = (aiohttp.ClientError, TimeoutError, OSError)
@@ -79,6 +84,7 @@ class AgentPane:
         self._statuses: defaultdict[str, deque[float]] = defaultdict(deque)
         self._beginnings: dict[str, asyncio.Task[None]] = {}
         self._tasks = BackgroundTasks()
+        self._looking: asyncio.Task[None] | None = None
 
     def register(self, app: AsyncApp, *, post: Post) -> None:
         """Listen for the pane being opened and for the stop button.
@@ -112,8 +118,19 @@ class AgentPane:
         if job.thread_ts:
             self._tasks.start(self._end(job))
 
+    def start(self, enter: Enter) -> None:
+        """Begin to look for what earlier processes have left.
+
+        Args:
+            enter: Enters a workspace; returns None when it is not served any more.
+        """
+        self._looking = asyncio.create_task(self._end_left(enter))
+
     async def close(self) -> None:
         """Give what is on its way a moment, and drop the rest."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
         await self._tasks.close(patience_s=CLOSE_LIMIT_S)
 
     async def _opened(self, event: dict[str, Any]) -> None:
@@ -150,7 +167,7 @@ class AgentPane:
         self._tasks.start(self._set(session, _ACTIVE, tries=TRIES))
 
     async def _begin(self, job: Job) -> None:
-        if not _is_in_pane(job) and not await self._is_recorded(job):
+        if not await self._is_recorded(job):
             return
         title = shortened(" ".join((job.question or "").split()), TITLE_LIMIT)
         if self._is_offered(job.team_id):
@@ -188,9 +205,32 @@ class AgentPane:
         if (beginning := self._beginnings.pop(job.job_id, None)) is not None:
             await beginning
         # A stream makes a session of any thread, and another process may have begun this one.
-        begun = _is_in_pane(job) or job.posted_ts or await self._has_begun(job)
-        if begun and self._is_offered(job.team_id):
-            await self._set(_session(job), _ACTIVE, tries=TRIES)
+        if not (job.posted_ts or await self._has_begun(job)):
+            return
+        if self._is_offered(job.team_id) and not await self._set(
+            _session(job), _ACTIVE, tries=TRIES
+        ):
+            return
+        try:
+            await asyncio.to_thread(self._jobs.status_ended, job.job_id)
+        except JobStoreError as error:
+            log.warning("%s; a status is ended once more", error)
+
+    async def _end_left(self, enter: Enter) -> None:
+        """End what a process has begun that died, or could not reach Slack."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            try:
+                left = await asyncio.to_thread(
+                    self._jobs.left_statuses, older_than_s=LEFT_S, limit=LEFT_AT_ONCE
+                )
+                for job in left:
+                    if await enter(job.team_id) is None:
+                        await asyncio.to_thread(self._jobs.status_ended, job.job_id)
+                    else:
+                        await self._end(job)
+            except (JobStoreError, VaultError, WorkspaceUnavailable) as error:
+                log.warning("%s; statuses may be shown for too long", error)
 
     async def _is_recorded(self, job: Job) -> bool:
         """Let whoever ends a question know that something is shown, before it is."""
@@ -218,7 +258,8 @@ class AgentPane:
         title: str = "",
         initiator: str = "",
         tries: int = 1,
-    ) -> None:
+    ) -> bool:
+        """Give a session its status; False when that is not known to have worked."""
         team_id, channel_id, thread_ts = session
         for left in reversed(range(tries)):
             wait_s = 1.0
@@ -230,16 +271,17 @@ class AgentPane:
                     title=title or None,
                     initiator_user_id=initiator or None,
                 )
-                return
+                return True
             except SlackApiError as error:
                 if error.response.status_code == 200:
                     self._refused(team_id, str(error.response["error"]))
-                    return
+                    return True
                 wait_s = float(error.response.headers.get("Retry-After") or wait_s)
             except _LOST as error:
                 log.info("a session's status was lost: %s", type(error).__name__)
             if left:
                 await asyncio.sleep(wait_s)
+        return False
 
     def _refused(self, team_id: str, reason: str) -> None:
         if reason in _NOT_OFFERED:

@@ -233,6 +233,7 @@ class SlackApp:
         self.model_alerts.start()
         self._parts.workers.start()
         self._parts.closing.start()
+        self._parts.pane.start(self._connection.enter)
         self._parts.uploads.start()
         await self._receiver.start(bolt)
         log.info("connected")

@@ -42,6 +42,10 @@ LEASE_S = 30.0
 """How long a job of a process that died waits for another one."""
 
 
+STATUS_S = 3_600.0
+"""How long Slack shows that a session is processing. Source: its page on agent sessions."""
+
+
 class JobState(StrEnum):
     """Where a question stands."""
 
@@ -299,6 +303,24 @@ class JobStore:
         statement = select(jobs.c.has_status).where(jobs.c.job_id == job_id)
         with transaction(self._engine, reads=True) as connection:
             return bool(connection.execute(statement).scalar())
+
+    def status_ended(self, job_id: str) -> None:
+        """Record that nothing shows any more that a question is being answered."""
+        with transaction(self._engine) as connection:
+            ended = update(jobs).where(jobs.c.job_id == job_id).values(has_status=False)
+            connection.execute(ended)
+
+    def left_statuses(self, *, older_than_s: float, limit: int) -> list[Job]:
+        """Return questions that ended so long ago and still show that they are being answered.
+
+        Those of the last hour: Slack itself ends a status after that.
+        """
+        now = self.now()
+        ended_at = jobs.c.finished_at
+        left = and_(jobs.c.has_status, ended_at > now - STATUS_S, ended_at <= now - older_than_s)
+        statement = select(jobs).where(left).order_by(ended_at).limit(limit)
+        with transaction(self._engine, reads=True) as connection:
+            return [_job(row) for row in connection.execute(statement)]
 
     def hold(self, job_id: str) -> bool:
         """Renew the lease right before a post; False when the job is no longer ours."""

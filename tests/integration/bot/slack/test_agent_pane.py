@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -84,9 +85,9 @@ async def test_a_stopped_question_posts_nothing_more_and_the_next_one_is_answere
         slow.go_on.set()
         said = await sandbox.wait_for_reply(asked)
         assert said.text == FRENCH.stopped
-        await sandbox.wait_until(
-            lambda: store.counts() == {JobState.FAILED: 1, JobState.DONE: 1} or None
-        )
+        async with asyncio.timeout(20):
+            while store.counts() != {JobState.FAILED: 1, JobState.DONE: 1}:
+                await asyncio.sleep(0.02)
         await session(sandbox, asked, SessionStatus.ACTIVE)
 
         sandbox.direct_message("camille", "et le télétravail ?", thread_ts=asked.ts)
@@ -145,6 +146,30 @@ async def test_what_one_process_shows_another_takes_away(sandbox: Sandbox, tmp_p
     async with running(sandbox, tmp_path, slow):
         await sandbox.wait_for_reply(asked)
         await session(sandbox, asked, SessionStatus.ACTIVE)
+
+
+@pytest.mark.parametrize("where", ["channel", "direct message"])
+async def test_what_a_process_that_died_still_shows_the_next_one_takes_away(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    for name in ("LEFT_S", "LOOK_EVERY_S"):
+        monkeypatch.setattr(f"bot.slack.agent_pane.{name}", 0.1)
+    slow = Slow()
+    async with running(sandbox, tmp_path, slow):
+        if where == "channel":
+            asked = sandbox.say("camille", "general", "@Manuel le télétravail ?")
+        else:
+            asked = sandbox.direct_message("camille", "le télétravail ?")
+        await session(sandbox, asked, SessionStatus.PROCESSING)
+        sandbox.fault("agents.sessions.setStatus", "server_error", times=None)
+        slow.go_on.set()
+        await sandbox.wait_for_reply(asked)
+    sandbox.web_api.faults.clear()
+    async with running(sandbox, tmp_path):
+        await session(sandbox, asked, SessionStatus.ACTIVE)
+        calls = len(sandbox.calls("agents.sessions.setStatus"))
+        await sandbox.wait_for_reply(sandbox.direct_message("james", "le télétravail ?"))
+    assert len(sandbox.calls("agents.sessions.setStatus")) <= calls + 2  # not again and again
 
 
 async def test_past_what_slack_takes_in_a_minute_channels_show_nothing(
