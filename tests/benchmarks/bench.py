@@ -35,14 +35,14 @@ def main() -> int:
     if not folder.is_dir():
         _say(f"no handbooks in {options.shared}: nothing to measure")
         return 2
+    questions = options.shared / "questions" / f"{options.questions}.jsonl"
     with tempfile.TemporaryDirectory() as scratch:
         database = Path(scratch) / "bench.db"
         environment = _environment(database)
         sections = [
             _ingest_section(folder, environment),
-            _question_section(
-                options.shared / "questions" / f"{options.questions}.jsonl", environment
-            ),
+            _question_section(questions, environment),
+            _fallback_section(questions, environment),
         ]
         if options.keep:
             options.keep.mkdir(parents=True, exist_ok=True)
@@ -128,6 +128,15 @@ def _question_section(questions: Path, environment: dict[str, str]) -> str:
         "| step | p50 ms | p95 ms |\n|---|---|---|\n"
         f"{table}\n"
     )
+
+
+def _fallback_section(questions: Path, environment: dict[str, str]) -> str:
+    _say("answers without their model, one process, warm…")
+    command = [sys.executable, "-m", "tests.benchmarks.fallback", str(questions)]
+    done = subprocess.run(
+        command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return "## Quotes where the model is out of order\n\n" + done.stdout
 
 
 def _quantile(values: list[float], share: float) -> float:

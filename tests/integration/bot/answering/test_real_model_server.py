@@ -13,10 +13,22 @@ import pytest
 
 from bot.answering.llm import ChatEndpoint, ModelGenerator, check_endpoint
 from bot.answering.prompt import REPLY_SCHEMA
+from bot.answering.rewriting import ModelRewriter, rewritten
+from bot.answering.translating import ModelTranslator, with_translations
 from bot.app import build_answerer
 from bot.errors import AnswerUnavailable
+from bot.grounding.facts import read_facts
 from bot.grounding.verifier import is_verbatim, verify
-from bot.records import Abstention, Claim, Draft, DraftClaim, GroundedAnswer, Passage, Question
+from bot.records import (
+    Abstention,
+    Citation,
+    Claim,
+    Draft,
+    DraftClaim,
+    GroundedAnswer,
+    Passage,
+    Question,
+)
 from bot.retrieval.query import Query
 from bot.settings import BotSettings
 from ingest import run_ingest
@@ -129,6 +141,31 @@ def test_a_bad_model_gives_a_grounded_answer_or_none(settings: BotSettings, text
                     question=text,
                 ).claims
             )
+
+
+def test_what_a_bad_model_makes_of_a_follow_up_is_of_the_thread_or_not_taken(url: str):
+    rewriter = ModelRewriter(ChatEndpoint(client(url), "gemma"), max_tokens=40, timeout_s=30)
+    asked = Question("et pour un badge ?", (QUESTION,))
+    question, rewriting = rewritten(asked, rewriter)
+    assert rewriting is not None
+    if rewriting.text is None:
+        assert question == asked
+        assert rewriting.refused
+    else:
+        assert question.standalone == rewriting.text
+        assert "badge" in rewriting.text
+
+
+def test_a_bad_translation_is_not_shown(url: str):
+    translator = ModelTranslator(ChatEndpoint(client(url), "gemma"), max_tokens=50, timeout_s=30)
+    quote = PASSAGE.chunk.text
+    claim = Claim(quote, Citation(PASSAGE, quote))
+    answer = with_translations(
+        GroundedAnswer((claim,), "en", 0.9, "extractive"), "en", translator, None
+    )
+    for shown, translation in answer.translations.items():
+        assert shown == quote
+        assert read_facts(translation.text).quantities == read_facts(quote).quantities
 
 
 def test_a_model_is_not_asked_what_the_handbook_is_far_from(settings: BotSettings):
