@@ -38,6 +38,7 @@ from ingest.sources.web_json import (
     JsonObject,
     NotThere,
     PageByPage,
+    moment_of,
 )
 from ingest.sources.web_visitor import SiteAccess
 
@@ -253,7 +254,7 @@ class ConfluenceSource:
             path=path,
             content=content,
             media_type=media_type,
-            modified_at=_moment(attachment.modified),
+            modified_at=moment_of(attachment.modified),
             url=self._address(attachment.shown) if attachment.shown else file.page.url,
             audiences=file.audiences,
         )
@@ -335,7 +336,7 @@ class ConfluenceSource:
                 title=" ".join(str(result["title"]).split()),
                 version=str(version["number"]),
                 url=f"{self._site}{links['webui']}" if links.get("webui") else None,
-                modified_at=_moment(version.get("when")),
+                modified_at=moment_of(version.get("when")),
                 labels=_labels(result),
                 ancestors=tuple(str(above["id"]) for above in result["ancestors"]),
                 restriction=self._restriction(result),
@@ -445,10 +446,3 @@ def _version(number: str, audiences: Audiences) -> str:
 def _labels(result: JsonObject) -> frozenset[str]:
     labels = ((result.get("metadata") or {}).get("labels") or {}).get("results") or ()
     return frozenset(str(label.get("name")) for label in labels)
-
-
-def _moment(text: object) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(text))
-    except ValueError:
-        return None

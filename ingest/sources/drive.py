@@ -7,7 +7,6 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +30,7 @@ from ingest.sources.drive_permissions import Sharing
 from ingest.sources.drive_walk import DriveWalk, Folder, FoundFile
 from ingest.sources.item_cache import ItemCache
 from ingest.sources.paths import PathFilter, distinct_paths, path_part
-from ingest.sources.web_json import JsonObject, NotThere, PageByPage
+from ingest.sources.web_json import JsonObject, NotThere, PageByPage, moment_of
 from ingest.sources.web_visitor import SiteAccess
 
 logger = logging.getLogger(__name__)
@@ -200,7 +199,7 @@ class GoogleDriveSource:
             path=entry.path,
             content=content,
             media_type=media_type,
-            modified_at=_moment(one.file.modified),
+            modified_at=moment_of(one.file.modified),
             url=one.file.url or None,
             audiences=narrow(self._audiences, one.readers),
         )
@@ -315,10 +314,3 @@ def _stored(one: FoundFile) -> JsonObject:
 def _restored(stored: JsonObject) -> FoundFile:
     file = {**stored["file"], "parents": tuple(stored["file"]["parents"])}
     return FoundFile(stored["path"], DriveFile(**file), frozenset(stored["readers"]))
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None

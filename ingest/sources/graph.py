@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +23,7 @@ from ingest.sources.graph_delta import DriveCopy, DriveItem
 from ingest.sources.graph_permissions import readers
 from ingest.sources.item_cache import ItemCache
 from ingest.sources.paths import PathFilter, has_page_suffix, is_hidden, media_type_of, path_part
-from ingest.sources.web_json import JsonObject, NotThere, PageByPage
+from ingest.sources.web_json import JsonObject, NotThere, PageByPage, moment_of
 from ingest.sources.web_visitor import SiteAccess
 
 logger = logging.getLogger(__name__)
@@ -171,7 +170,7 @@ class GraphSource:
             path=entry.path,
             content=content,
             media_type=media_type,
-            modified_at=_moment(item.modified),
+            modified_at=moment_of(item.modified),
             url=item.url or None,
             audiences=audiences,
         )
@@ -279,10 +278,3 @@ class GraphSource:
 def _version(item: DriveItem, audiences: Audiences) -> str:
     # Permissions change without a new version of the file.
     return f"{item.version} {','.join(sorted(audiences))}"
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +39,7 @@ from ingest.sources.web_json import (
     JsonObject,
     NotThere,
     PageByPage,
+    moment_of,
 )
 from ingest.sources.web_visitor import SiteAccess
 
@@ -218,7 +219,7 @@ class NotionSource:
             path=entry.path,
             content=str(known["html"]).encode("utf-8", "replace"),
             media_type=HTML,
-            modified_at=_moment(known["edited"]),
+            modified_at=moment_of(known["edited"]),
             url=known["url"] or None,
             audiences=self._audiences,
         )
@@ -405,7 +406,7 @@ class _Walk:
         content = document.encode("utf-8", "replace")
         if len(content) > self.max_page_bytes:
             raise PageParseError(too_large(self.max_page_bytes))
-        moment = _moment(edited)
+        moment = moment_of(edited)
         known: JsonObject = {
             "title": title,
             "url": page.get("url"),
@@ -497,11 +498,3 @@ def _origin(block: JsonObject) -> str:
 
 def _bare(some_id: str) -> str:
     return some_id.replace("-", "")
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -211,6 +211,15 @@ def json_object(reply: Reply, hint: str = "is it the right address?") -> JsonObj
     return found
 
 
+def moment_of(text: object) -> datetime | None:
+    """Return the moment that an interface tells in ISO 8601, None when it is none."""
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def error_code(reply: Reply) -> str:
     """Return the code that a JSON interface gives its error, "" when it has none."""
     try:

@@ -307,7 +307,7 @@ def test_a_new_permission_reaches_the_index_and_one_that_comes_while_reading_wai
         source.fetch(entry)
 
 
-def test_shortcuts_lead_to_files_and_folders_once_and_never_in_a_circle(drive, open_drive):
+def test_shortcuts_lead_to_files_and_folders_once_and_never_in_a_circle(site, drive, open_drive):
     away = "elsewhere-folder"
     drive.files |= {
         "document-1": document("Ici"),
@@ -329,7 +329,22 @@ def test_shortcuts_lead_to_files_and_folders_once_and_never_in_a_circle(drive, o
         ("Perdu", "a shortcut to what is not shared with us")
     ]
     assert listing.complete
+    assert asked(site, "files/document-1?") == 0
     assert source.fetch(listing.entries[2]).audiences == {"everyone"}
+
+
+def test_what_a_shortcut_leads_to_in_another_drive_is_looked_at_each_time(drive, open_drive):
+    away = {"parent": "elsewhere-folder", "drive": "shared-drive-9", "permissions": [ANYONE]}
+    drive.files |= {
+        "shortcut-1": File("Seul", kind=SHORTCUT, target="document-1"),
+        "document-1": document("Cible", **away),
+    }
+    [before] = open_drive().listing().entries
+    drive.files["document-1"] = document("Cible", modified="2024-06-01T10:00:00.000Z", **away)
+
+    [after] = open_drive().listing().entries
+
+    assert after.version != before.version
 
 
 def test_files_of_one_name_and_of_several_folders_are_told_apart(drive, open_drive):

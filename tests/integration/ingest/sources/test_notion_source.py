@@ -234,12 +234,12 @@ def test_only_what_changed_is_read_again_and_what_is_trashed_goes(site, notion, 
 
 def test_an_edit_within_the_same_minute_is_not_missed(notion, open_notion):
     now = datetime.now(UTC).isoformat(timespec="minutes")
-    notion.pages[ROOT] = Page("Manuel", [paragraph("Avant.")], now)
+    notion.pages[5] = Page("Manuel", [paragraph("Avant.")], now)
     writer = FakeIndexWriter()
-    sync(open_notion(), writer, FakeEmbedder())
-    notion.pages[ROOT] = Page("Manuel", [paragraph("Après.")], now)
+    sync(open_notion(id_of(5)), writer, FakeEmbedder())
+    notion.pages[5] = Page("Manuel", [paragraph("Après.")], now)
 
-    assert sync(open_notion(), writer, FakeEmbedder()).updated == ("Manuel",)
+    assert sync(open_notion(id_of(5)), writer, FakeEmbedder()).updated == ("Manuel",)
 
 
 def test_our_own_clock_does_not_matter(site, notion, open_notion, monkeypatch):
@@ -293,6 +293,13 @@ def test_a_block_that_shows_itself_ends(notion, open_notion):
     around.inside = [paragraph("Une fois."), mirror]
 
     assert text_of_root(notion, open_notion(), around).count("Une fois.") == 1
+
+
+def test_a_block_that_shows_one_that_is_not_shared_leaves_the_rest(notion, open_notion):
+    lost = Block("synced_block", content={"synced_from": {"block_id": id_of(404)}}, number=78)
+    lost.inside = [paragraph("…")]
+
+    assert text_of_root(notion, open_notion(), lost, paragraph("Reste.")) == "Guide\n\nReste."
 
 
 def test_hard_titles_are_one_line_and_harmless(notion, open_notion):

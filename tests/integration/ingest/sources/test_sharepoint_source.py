@@ -178,7 +178,7 @@ def test_a_link_that_is_too_old_or_a_lost_cache_begins_anew(graph, open_drive, t
     assert (again.unchanged, again.complete) == (1, True)
 
 
-def test_permissions_say_who_may_read_and_what_is_not_known_is_for_nobody(graph, open_drive):
+def test_permissions_say_who_may_read_and_what_is_not_known_is_for_nobody(site, graph, open_drive):
     cases: dict[str, tuple[list[dict[str, object]], set[str]]] = {
         "company": ([EVERYBODY], {"everyone"}),
         "link": ([ORGANIZATION], {"everyone"}),
@@ -210,8 +210,10 @@ def test_permissions_say_who_may_read_and_what_is_not_known_is_for_nobody(graph,
     graph.batched["refused"] = 403
     graph.broken[f"/drives/{DRIVE}/items/refused/permissions"] = Answer(status=403)
     source = open_drive()
+    entries = source.listing().entries
+    assert not asked(site, "/permissions")
 
-    found = {e.path: source.fetch(e).audiences for e in source.listing().entries}
+    found = {entry.path: source.fetch(entry).audiences for entry in entries}
 
     expected = {f"{item_id}.md": audiences for item_id, (_, audiences) in cases.items()}
     assert found == {**expected, "refused.md": set()}
