@@ -10,8 +10,10 @@ from zoneinfo import ZoneInfo
 from bot.answering.breaker import LoggedIncidents
 from bot.answering.usage import TokenUsage
 from bot.app import token_price
+from bot.freshness import find_stale
 from bot.settings import BotSettings
 from bot.store import ModelUsage, opened
+from bot.store.citations import CitationStore
 from ingest import (
     PUBLIC,
     ConfigurationError,
@@ -165,6 +167,23 @@ class Maintenance:
                 incidents=LoggedIncidents(),
             ).today()
         return ModelSpending(settings.answer_model, usage, price.of(usage), price.currency)
+
+    def generation(self) -> int | None:
+        """Return what grows with every visible change of the index; None before the first sync.
+
+        Raises:
+            IndexStoreError: If the index cannot be read.
+        """
+        with open_reader(self._settings) as reader:
+            try:
+                return reader.status().generation
+            except IndexNotBuiltError:
+                return None
+
+    def stale_answers(self, store: CitationStore, *, days: int) -> frozenset[str]:
+        """Compare what answers quoted with the index (see `bot.freshness.find_stale`)."""
+        with open_reader(self._settings) as reader:
+            return find_stale(store, reader, days=days)
 
     def pause(self) -> None:
         """Skip every scheduled sync, in every process, until `resume`.

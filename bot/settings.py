@@ -143,6 +143,13 @@ class BotSettings(IngestSettings):
         " 0: ids and counts only.",
     )
 
+    freshness_days: int = Field(
+        30,
+        ge=0,
+        description="Days for which answers are compared with the handbook after each sync, and"
+        " listed to admins when what they quote is gone; 0: never.",
+    )
+
     @property
     def admin_user_ids(self) -> frozenset[str]:
         """Return `ADMIN_USERS` as ids."""

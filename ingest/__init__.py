@@ -33,7 +33,7 @@ from ingest.errors import (
     SourceUnavailableError,
 )
 from ingest.index import open_reader
-from ingest.index.base import IndexReader, IndexStatus, MatchMode, SourceStatus
+from ingest.index.base import IndexedPage, IndexReader, IndexStatus, MatchMode, SourceStatus
 from ingest.journal import switch_to_wal
 from ingest.progress import Progress, ProgressEvent
 from ingest.records import (
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from ingest.console import ingest_command, status_command
     from ingest.embedding.factory import open_embedder
     from ingest.logs import configure_logging
+    from ingest.presence import SourcePresence
     from ingest.schedule import IngestScheduler, ScheduleStatus, read_schedule
     from ingest.source_checks import SourceCheck, check_sources
     from ingest.sources.paths import has_page_suffix
@@ -78,6 +79,7 @@ __all__ = [
     "IndexReader",
     "IndexStatus",
     "IndexStoreError",
+    "IndexedPage",
     "IngestReport",
     "IngestScheduler",
     "IngestSettings",
@@ -94,6 +96,7 @@ __all__ = [
     "ScoredChunk",
     "SourceCheck",
     "SourceError",
+    "SourcePresence",
     "SourceStatus",
     "SourceUnavailableError",
     "StoredChunk",
@@ -131,6 +134,7 @@ _LAZY = {
     "IngestScheduler": "ingest.schedule",
     "ScheduleStatus": "ingest.schedule",
     "SourceCheck": "ingest.source_checks",
+    "SourcePresence": "ingest.presence",
     "TokenCodec": "ingest.embedding.token_codes",
     "Upload": "ingest.uploads",
     "UploadFolder": "ingest.uploads",

@@ -26,7 +26,7 @@ from bot.slack.model_alerts import ModelAlerts
 from bot.slack.readiness import Handbook, HandbookWhenReady
 from bot.store import ANSWER, Stores, migrate, open_engine
 from bot.web import WebServer
-from ingest import HandbookError, IngestScheduler
+from ingest import HandbookError, IngestScheduler, SourcePresence
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,8 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
             room.warm_up()
             return room
 
-        handbook = HandbookWhenReady(build or open_handbook, metrics)
+        presence = SourcePresence(settings)
+        handbook = HandbookWhenReady(build or open_handbook, metrics, presence.is_gone)
         resources.callback(handbook.close)
         scheduler = IngestScheduler(settings)
         maintenance = Maintenance(settings, scheduler)
@@ -208,6 +209,7 @@ class SlackApp:
             await self._parts.workers.stop(limit_s=stop_limit_s)
             await self._parts.closing.stop()
             await self._parts.uploads.stop()
+            await self._parts.corrections.stop()
             await self._receiver.stop()
             self._parts.workers.close()
             self._connection.workspaces.close()
@@ -235,6 +237,7 @@ class SlackApp:
         self._parts.closing.start()
         self._parts.pane.start(self._connection.enter)
         self._parts.uploads.start()
+        self._parts.corrections.start()
         await self._receiver.start(bolt)
         log.info("connected")
 

@@ -18,6 +18,7 @@ from bot.slack.admission import Admission
 from bot.slack.asking import Asker, PrivateAsking
 from bot.slack.channel_settings import ChannelPolicy, spoken_in
 from bot.slack.connection.workspaces import our_user_id
+from bot.slack.corrections import Corrections
 from bot.slack.mrkdwn import question_text
 from bot.slack.people import People
 from bot.slack.rendering import Message, render_notice
@@ -42,9 +43,10 @@ class Verb(StrEnum):
     EXPLAIN = "explain"
     CHANNEL = "channel"
     UPLOADS = "uploads"
+    CORRECTIONS = "corrections"
 
 
-_ALONE = frozenset({"status", "channel", "uploads"})
+_ALONE = frozenset({"status", "channel", "uploads", "corrections"})
 _WITH_OBJECT = frozenset({"ask", "search", "reindex", "schedule", "explain"})
 
 
@@ -82,6 +84,7 @@ class Commands:
         admission: Admission,
         searching: Searching,
         uploads: Uploads,
+        corrections: Corrections,
     ) -> None:
         self._asking = asking
         self._admin = admin
@@ -92,6 +95,7 @@ class Commands:
         self._admission = admission
         self._searching = searching
         self._uploads = uploads
+        self._corrections = corrections
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the command."""
@@ -142,6 +146,8 @@ class Commands:
                 return await self._admin.status(user_id, words)
             case Verb.UPLOADS:
                 return await self._uploads.listed(user_id, words)
+            case Verb.CORRECTIONS:
+                return await self._corrections.listed(user_id, command["team_id"], words)
             case Verb.SCHEDULE | Verb.EXPLAIN:
                 scheduling, people = order.verb is Verb.SCHEDULE, self._people
                 may = people.is_admin if scheduling else people.runs_workspace
@@ -157,7 +163,8 @@ class Commands:
     async def _help(self, user_id: str, words: Words) -> Message:
         lines = [words.command_help]
         if await self._people.is_admin(user_id):
-            lines += [words.admin_help, words.schedule_help, words.uploads_help]
+            lines += [words.admin_help, words.schedule_help]
+            lines += [words.uploads_help, words.corrections_help]
         if await self._people.runs_workspace(user_id):
             lines += [words.explain_help, words.channel_help]
         return render_notice("\n".join(lines).format(command=COMMAND, example=EXAMPLE_CRON))

@@ -32,6 +32,7 @@ from bot.slack.connection.library_log import library_log
 from bot.slack.connection.pauses import Pauses
 from bot.slack.connection.recording import Recording
 from bot.slack.connection.web_client import SlackClient
+from bot.slack.corrections import Corrections
 from bot.slack.delivery import SlackDelivery
 from bot.slack.feedback import FeedbackListener
 from bot.slack.feedback_writer import FeedbackWriter
@@ -105,6 +106,7 @@ class Parts:
         closing: Ends the streams of answers that never come.
         model_alerts: Tells the owners about the model.
         uploads: Works on files that admins sent.
+        corrections: Finds answers whose quotes are gone.
         listeners: Of everything that people may do in Slack.
     """
 
@@ -117,6 +119,7 @@ class Parts:
     closing: StreamClosing
     model_alerts: ModelAlerts
     uploads: Uploads
+    corrections: Corrections
     listeners: tuple[Register, ...]
 
 
@@ -133,6 +136,7 @@ class _Common:
     admission: Admission
     presentation: Presentation
     uploads: Uploads
+    corrections: Corrections
 
 
 def compose(foundation: Foundation) -> Parts:
@@ -178,6 +182,7 @@ def compose(foundation: Foundation) -> Parts:
             common.poster, given.rules.owners_channel, WORDS[DEFAULT_LANGUAGE]
         ),
         uploads=common.uploads,
+        corrections=common.corrections,
         listeners=(
             *_questions(given, common, workers),
             partial(pane.register, post=workers.post),
@@ -241,6 +246,15 @@ def _common(given: Foundation) -> _Common:
             poster,
             given.connection.enter,
             given.api_url,
+        ),
+        corrections=Corrections(
+            given.stores.citations,
+            given.maintenance,
+            people,
+            poster,
+            given.connection.enter,
+            owners_channel=rules.owners_channel,
+            days=rules.freshness_days,
         ),
     )
 
@@ -309,6 +323,7 @@ def _questions(given: Foundation, common: _Common, workers: Workers) -> tuple[Re
             attached=common.uploads.take,
         ),
         common.uploads.register,
+        common.corrections.register,
         humans.register,
         close_pages.register,
     )
@@ -361,6 +376,7 @@ def _private(
         admission=common.admission,
         searching=searching,
         uploads=common.uploads,
+        corrections=common.corrections,
     )
     shortcut = MessageShortcut(asking, people, common.presentation, poster)
     feedback = FeedbackListener(

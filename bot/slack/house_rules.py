@@ -21,6 +21,7 @@ class HouseRules:
         allow_shared_channels: Answer where people of another company are, and those people.
         audiences: Who in Slack belongs to which audience of pages.
         stream_answers: Show answers while a model writes them.
+        freshness_days: How far back answers are compared with the handbook; 0: not at all.
     """
 
     owners_channel: str = ""
@@ -29,6 +30,7 @@ class HouseRules:
     allow_shared_channels: bool = False
     audiences: Mapping[str, AudienceConfig] = field(default_factory=dict)
     stream_answers: bool = False
+    freshness_days: int = 0
 
     @classmethod
     def of(cls, settings: BotSettings) -> Self:
@@ -45,4 +47,5 @@ class HouseRules:
             audiences=load_config(settings).audiences,
             # Quotes come at once, and whole.
             stream_answers=settings.stream_answers and bool(settings.answer_model),
+            freshness_days=settings.freshness_days,
         )

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from bot.answering.explanation import Explanation
 from bot.answering.streaming import OnClaim
+from bot.freshness import only_present, without_gone
 from bot.metrics import Metrics
 from bot.records import Outcome, Question
 from bot.retrieval.search import SearchResults
@@ -70,11 +71,18 @@ class HandbookWhenReady:
     Args:
         build: Opens it, or raises `IndexNotBuiltError`.
         metrics: Where answers are counted.
+        is_gone: Says whether a page (source, path) is known to be deleted at its source.
     """
 
-    def __init__(self, build: Callable[[], Handbook], metrics: Metrics) -> None:
+    def __init__(
+        self,
+        build: Callable[[], Handbook],
+        metrics: Metrics,
+        is_gone: Callable[[str, str], bool] = lambda source, page: False,
+    ) -> None:
         self._build = build
         self._metrics = metrics
+        self._is_gone = is_gone
         self._built: Handbook | None = None
         self._lock = threading.Lock()
 
@@ -89,9 +97,20 @@ class HandbookWhenReady:
     def answer(
         self, question: Question, audiences: Audiences, on_claim: OnClaim | None = None
     ) -> Outcome:
-        """Answer one question from what these audiences may read."""
+        """Answer one question from what these audiences may read.
+
+        What was deleted meanwhile, in the index or at its source, is left out.
+        """
+        handbook, readers = self._handbook(), _here(audiences)
+
+        def is_gone(chunk: StoredChunk) -> bool:
+            return not handbook.may_read([chunk.chunk_id], readers) or self._is_gone(
+                chunk.source, chunk.page
+            )
+
+        heard = None if on_claim is None else only_present(on_claim, is_gone)
         with self._metrics.answering():
-            outcome = self._handbook().answer(question, _here(audiences), on_claim)
+            outcome = without_gone(handbook.answer(question, readers, heard), is_gone)
         self._metrics.answered(outcome)
         return outcome
 

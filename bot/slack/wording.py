@@ -182,6 +182,22 @@ class Words:
     explain_support: str
     explain_signals: str
     explain_footer: str
+    corrections_help: str
+    stale_found: str
+    stale_none: str
+    stale_listed: str
+    stale_public: str
+    stale_private: str
+    correction_post: str
+    correction_dismiss: str
+    correction_open: str
+    correction_note: str
+    correction_private: str
+    correction_asked: str
+    correction_posted: str
+    correction_dismissed: str
+    correction_decided: str
+    correction_failed: str
     uploads_help: str
     upload_admins_only: str
     upload_nowhere: str
@@ -453,6 +469,26 @@ FRENCH = Words(
     explain_signals="Mesures, valeur × poids",
     explain_footer="Calculé à l'instant, sur le guide d'aujourd'hui et sur les pages que tout le"
     " monde peut lire dans cette conversation.",
+    corrections_help="{command} corrections : les réponses dont le passage cité a changé, et de"
+    " quoi le dire.",
+    stale_found="Des réponses récentes citent un passage qui a changé ou disparu. Les admins du"
+    " guide les trouvent avec /handbook corrections.",
+    stale_none="Aucune réponse récente ne cite un passage qui a changé.",
+    stale_listed="Ces réponses citent un passage qui a changé ou disparu depuis :",
+    stale_public="réponse dans un fil",
+    stale_private="réponse privée",
+    correction_post="Signaler le changement",
+    correction_dismiss="Laisser",
+    correction_open="Voir",
+    correction_note="La page « {title} » a changé depuis : le passage cité ici n'y est plus."
+    " Reposez la question pour avoir la réponse à jour.",
+    correction_private="La page « {title} » a changé depuis une réponse que je vous ai donnée en"
+    " privé : le passage cité n'y est plus. Reposez la question pour avoir la réponse à jour.",
+    correction_asked="Vous aviez demandé : {question}",
+    correction_posted="C'est signalé.",
+    correction_dismissed="Je n'en dirai rien.",
+    correction_decided="Quelqu'un s'en est déjà occupé.",
+    correction_failed="Slack n'a pas pris le message : réessayez dans un moment.",
     uploads_help="{command} uploads : les pages envoyées en message direct, et leur retrait.",
     upload_admins_only="Merci ! Seules les personnes qui administrent le guide y ajoutent des"
     " fichiers : transmettez-leur celui-ci, je ne l'ai pas gardé.",
@@ -727,6 +763,26 @@ ENGLISH = Words(
     explain_signals="Signals, value × weight",
     explain_footer="Computed just now, on today's handbook and on the pages that everybody in that"
     " conversation may read.",
+    corrections_help="{command} corrections: the answers that quote what has changed, and how to"
+    " say so.",
+    stale_found="Recent answers quote a passage that has changed or gone. The handbook's admins"
+    " find them with /handbook corrections.",
+    stale_none="No recent answer quotes a passage that has changed.",
+    stale_listed="These answers quote a passage that has changed or gone since:",
+    stale_public="answer in a thread",
+    stale_private="private answer",
+    correction_post="Tell of the change",
+    correction_dismiss="Let it be",
+    correction_open="See it",
+    correction_note="The page “{title}” has changed since: the passage quoted here is no longer in"
+    " it. Ask again for an answer that is up to date.",
+    correction_private="The page “{title}” has changed since an answer that I gave you in private:"
+    " the passage quoted is no longer in it. Ask again for an answer that is up to date.",
+    correction_asked="You had asked: {question}",
+    correction_posted="I have told of it.",
+    correction_dismissed="I will not mention it.",
+    correction_decided="Somebody has seen to it already.",
+    correction_failed="Slack did not take the message: try again in a moment.",
     uploads_help="{command} uploads: the pages sent in direct messages, and how to remove them.",
     upload_admins_only="Thank you! Only those who run the handbook add files to it: pass this one"
     " on to them, I have not kept it.",

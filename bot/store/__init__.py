@@ -2,6 +2,7 @@
 
 from bot.store.calibrations import Calibration, CalibrationStore
 from bot.store.channel_settings import ChannelSettings, ChannelSettingsStore, WhoMayAsk
+from bot.store.citations import CitationStore, CitedPage, StaleAnswer
 from bot.store.engine import open_engine
 from bot.store.feedback import Feedback, FeedbackStore, Reason, Verdict
 from bot.store.forgetting import Forgotten, forget_user
@@ -36,6 +37,8 @@ __all__ = [
     "CalibrationStore",
     "ChannelSettings",
     "ChannelSettingsStore",
+    "CitationStore",
+    "CitedPage",
     "Feedback",
     "FeedbackStore",
     "FileOutcome",
@@ -62,6 +65,7 @@ __all__ = [
     "RecentQuestion",
     "SentFile",
     "Stage",
+    "StaleAnswer",
     "Statistics",
     "Stores",
     "UploadJob",

@@ -5,10 +5,19 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from sqlalchemy import Engine, Table, case, delete, func, update
+from sqlalchemy import Engine, Table, case, delete, func, select, update
 
 from bot.store.jobs import JobState
-from bot.store.tables import feedback, jobs, metadata, private_answers, questions, uploads
+from bot.store.tables import (
+    citations,
+    feedback,
+    jobs,
+    metadata,
+    private_answers,
+    questions,
+    stale_answers,
+    uploads,
+)
 from bot.store.transactions import transaction
 
 
@@ -48,6 +57,9 @@ def forget_user(engine: Engine, user_id: str) -> Forgotten:
         def deleted(table: Table) -> int:
             return connection.execute(delete(table).where(table.c.user_id == user_id)).rowcount
 
+        theirs = select(questions.c.question_id).where(questions.c.user_id == user_id)
+        for table in (citations, stale_answers):
+            connection.execute(delete(table).where(table.c.question_id.in_(theirs)))
         deleted(uploads)  # what they sent stays a page of the handbook
         to_them = delete(jobs).where(jobs.c.channel_id == user_id)
         messages = connection.execute(to_them).rowcount

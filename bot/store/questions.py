@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from sqlalchemy import Engine, Row, delete, insert, select, union, update
 
 from bot.records import GroundedAnswer, Outcome
 from bot.store.private_answers import SHAREABLE_S
-from bot.store.tables import feedback, jobs, private_answers, questions
+from bot.store.tables import citations, feedback, jobs, private_answers, questions
 from bot.store.transactions import transaction
 
 DAY_S = 86_400.0
@@ -30,6 +30,8 @@ class LoggedPassage:
     Attributes:
         page_version: Content hash of its page at the time.
         cited: False when it was only looked at.
+        title: Of the page.
+        quotes: What the outcome quotes of it.
     """
 
     chunk_id: str
@@ -37,6 +39,8 @@ class LoggedPassage:
     page: str
     page_version: str
     cited: bool
+    title: str = ""
+    quotes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +101,17 @@ class QuestionLog:
             "generator": asked.generator,
             "language": asked.language,
             "confidence": asked.confidence,
-            "passages": json.dumps([asdict(passage) for passage in asked.passages]),
+            "passages": json.dumps([_stored(passage) for passage in asked.passages]),
             "asked_at": self._now(),
         }
         with transaction(self._engine) as connection:
             same = questions.c.question_id == asked.question_id
             connection.execute(delete(questions).where(same))
             connection.execute(insert(questions).values(values))
+            same = citations.c.question_id == asked.question_id
+            connection.execute(delete(citations).where(same))
+            for cited in _cited(asked, at=values["asked_at"]):
+                connection.execute(insert(citations).values(cited))
 
     def earlier(
         self, *, team_id: str, channel_id: str, thread_ts: str, before_ts: str, limit: int = 5
@@ -168,6 +176,27 @@ class QuestionLog:
             )
 
 
+def _stored(passage: LoggedPassage) -> dict[str, Any]:
+    """Return a passage as it is kept with the question: without words of the page."""
+    return {k: v for k, v in asdict(passage).items() if k not in {"title", "quotes"}}
+
+
+def _cited(asked: LoggedQuestion, *, at: object) -> Iterator[dict[str, Any]]:
+    quoted = [(passage, quote) for passage in asked.passages for quote in passage.quotes]
+    for number, (passage, quote) in enumerate(quoted):
+        yield {
+            "question_id": asked.question_id,
+            "number": number,
+            "team_id": asked.team_id,
+            "source": passage.source,
+            "page": passage.page,
+            "page_version": passage.page_version,
+            "title": passage.title,
+            "quote": quote,
+            "cited_at": at,
+        }
+
+
 def _logged(row: Row[Any]) -> LoggedQuestion:
     return LoggedQuestion(
         question_id=row.question_id,
@@ -190,8 +219,20 @@ def logged_passages(outcome: Outcome) -> tuple[LoggedPassage, ...]:
     claims = outcome.claims if isinstance(outcome, GroundedAnswer) else ()
     cited = [claim.citation.passage.chunk for claim in claims]
     cited_ids = {chunk.chunk_id for chunk in cited}
+    quotes: dict[str, tuple[str, ...]] = {}
+    for claim in claims:
+        chunk_id = claim.citation.passage.chunk.chunk_id
+        quotes[chunk_id] = (*quotes.get(chunk_id, ()), claim.citation.quote)
     chunks = {c.chunk_id: c for c in (*cited, *(p.chunk for p in outcome.passages))}
     return tuple(
-        LoggedPassage(c.chunk_id, c.source, c.page, c.page_version, c.chunk_id in cited_ids)
+        LoggedPassage(
+            c.chunk_id,
+            c.source,
+            c.page,
+            c.page_version,
+            c.chunk_id in cited_ids,
+            c.title,
+            quotes.get(c.chunk_id, ()),
+        )
         for c in chunks.values()
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from bot.store.channel_settings import ChannelSettingsStore
+from bot.store.citations import CitationStore
 from bot.store.feedback import FeedbackStore
 from bot.store.jobs import LEASE_S, JobStore
 from bot.store.muted_threads import MutedThreads
@@ -32,6 +33,7 @@ class Stores:
     streams: LeftStreams
     pauses: PauseStore
     uploads: UploadStore
+    citations: CitationStore
 
     @classmethod
     def on(cls, engine: Engine, *, question_log_days: int, job_lease_s: float = LEASE_S) -> Stores:
@@ -47,4 +49,5 @@ class Stores:
             streams=LeftStreams(engine),
             pauses=PauseStore(engine),
             uploads=UploadStore(engine, lease_s=job_lease_s),
+            citations=CitationStore(engine),
         )

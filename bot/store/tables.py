@@ -150,6 +150,35 @@ questions = Table(
     Index("ix_bot_questions_user", "team_id", "user_id", "asked_at"),
 )
 
+# What answers quote of pages: for FRESHNESS_DAYS, whatever QUESTION_LOG_DAYS says of questions.
+citations = Table(
+    "bot_citations",
+    metadata,
+    Column("question_id", String(32), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("team_id", String(32), nullable=False),
+    Column("source", Text, nullable=False),
+    Column("page", Text, nullable=False),
+    Column("page_version", String(64), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("quote", Text, nullable=False),
+    Column("cited_at", Float, nullable=False),
+    Index("ix_bot_citations_cited", "cited_at"),
+)
+
+# Answers that quote what their page no longer says, until an admin has decided about each.
+stale_answers = Table(
+    "bot_stale_answers",
+    metadata,
+    Column("question_id", String(32), primary_key=True),
+    Column("team_id", String(32), nullable=False),
+    Column("source", Text, nullable=False),
+    Column("page", Text, nullable=False),
+    Column("found_at", Float, nullable=False),
+    Column("decided_at", Float),
+    Index("ix_bot_stale_answers_waiting", "team_id", "decided_at"),
+)
+
 feedback = Table(
     "bot_feedback",
     metadata,

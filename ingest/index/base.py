@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,6 +43,21 @@ class IndexStatus:
     fingerprint: str | None
     """Active embedding model, None before the first ingest."""
     sources: tuple[SourceStatus, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPage:
+    """A page as it is in the index.
+
+    Attributes:
+        version: Content hash.
+        text: Its chunks, in order.
+        with_context: The same, each chunk after what it needs from further up.
+    """
+
+    version: str
+    text: str
+    with_context: str
 
 
 class IndexReader(Protocol):
@@ -143,6 +158,17 @@ class IndexReader(Protocol):
         self, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC
     ) -> dict[str, StoredChunk]:
         """Fetch chunks by id; unknown and invisible ids are absent from the result."""
+        ...
+
+    def page_texts(self, pages: Collection[tuple[str, str]]) -> dict[tuple[str, str], IndexedPage]:
+        """Return what pages (source, path) say now; those that are gone are absent.
+
+        Whatever their audience: to compare with, never to show.
+        """
+        ...
+
+    def known_versions(self, versions: Collection[str]) -> frozenset[str]:
+        """Return those of these content hashes that some page has."""
         ...
 
     def token_codes(

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -29,7 +29,8 @@ from sqlalchemy import (
 from ingest.analysis import KeywordQuery
 from ingest.embedding.base import Vector
 from ingest.errors import IndexNotBuiltError, IndexOutdatedError, SchemaVersionError
-from ingest.index.base import IndexStatus, MatchMode, SourceStatus
+from ingest.index import tables
+from ingest.index.base import IndexedPage, IndexStatus, MatchMode, SourceStatus
 from ingest.index.fts import (
     DEFAULT_COLUMN_WEIGHTS,
     ColumnWeights,
@@ -244,6 +245,37 @@ class SqliteIndexReader:
                 for row in connection.execute(statement.where(chunks.c.chunk_id.in_(batch))):
                     found[row.chunk_id] = _stored_chunk(row)
         return found
+
+    def page_texts(self, pages: Collection[tuple[str, str]]) -> dict[tuple[str, str], IndexedPage]:
+        """Return what pages (source, path) say now; those that are gone are absent."""
+        columns = (chunks.c.text, chunks.c.context)
+        stored = tables.pages
+        found: dict[tuple[str, str], IndexedPage] = {}
+        with self._reading() as connection:
+            for source, path in dict.fromkeys(pages):
+                named = select(stored.c.id, stored.c.content_hash).where(
+                    stored.c.source == storable(source), stored.c.path == storable(path)
+                )
+                page = connection.execute(named).one_or_none()
+                if page is None:
+                    continue
+                of_page = select(*columns).where(chunks.c.page_id == page.id)
+                rows = connection.execute(of_page.order_by(chunks.c.position)).all()
+                found[source, path] = IndexedPage(
+                    page.content_hash,
+                    "\n".join(row.text for row in rows),
+                    "\n".join(f"{row.context}\n{row.text}" for row in rows),
+                )
+        return found
+
+    def known_versions(self, versions: Collection[str]) -> frozenset[str]:
+        """Return those of these content hashes that some page has."""
+        known: set[str] = set()
+        with self._reading() as connection:
+            for batch in _batches(list(versions)):
+                named = select(pages.c.content_hash).where(pages.c.content_hash.in_(batch))
+                known.update(connection.scalars(named))
+        return frozenset(known)
 
     def token_codes(
         self, chunk_ids: Sequence[str], *, audiences: Audiences = PUBLIC

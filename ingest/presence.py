@@ -1,0 +1,120 @@
+"""Says whether a page is known to be deleted at its source, where that is cheap to ask."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import time
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import httpx2
+
+from ingest.config import load_config
+from ingest.settings import IngestSettings
+from ingest.sources.configuration import (
+    FolderTable,
+    GitTable,
+    SourceTable,
+    UploadTable,
+    WebsiteTable,
+)
+from ingest.sources.web_addresses import place_of
+
+logger = logging.getLogger(__name__)
+
+WEB_BUDGET_S: Final = 0.7
+"""How long an answer may wait for a website; then it goes as it is."""
+LET_BE_S: Final = 60.0
+"""How long a website is not asked that did not answer in time."""
+GIT_BUDGET_S: Final = 2.0
+_GONE: Final = frozenset({404, 410})
+
+
+class SourcePresence:
+    """Asks the sources of handbook.toml; safe to share between threads.
+
+    A file of a folder is looked for; a page in a repository on this machine is looked for in its
+    branch; a page of a website is asked for its head, if no login is needed. Of other sources, and
+    whenever something fails, nothing is known, and a page counts as there.
+
+    Args:
+        settings: Where handbook.toml is.
+        web_budget_s: How long a website may take.
+    """
+
+    def __init__(self, settings: IngestSettings, *, web_budget_s: float = WEB_BUDGET_S) -> None:
+        self._settings = settings
+        self._web_budget_s = web_budget_s
+        self._tables: Mapping[str, SourceTable] | None = None
+        self._silent: dict[str, float] = {}  # hosts that did not answer, and until when to let be
+
+    def is_gone(self, source: str, path: str) -> bool:
+        """Say whether a page is known to be deleted.
+
+        Args:
+            source: Name of its source.
+            path: Of the page in its source.
+
+        Raises:
+            ConfigurationError: If handbook.toml is wrong.
+        """
+        if self._tables is None:
+            configured = load_config(self._settings).sources
+            self._tables = {table.name: table for table in configured}
+        match self._tables.get(source):
+            case FolderTable(path=root) | UploadTable(path=root):
+                return _file_is_gone(root, path)
+            case GitTable() as table:
+                return _is_gone_from_repository(table, path)
+            case WebsiteTable() as table if not table.headers_env and not table.cookies_env:
+                return self._is_gone_from_web(path, table)
+            case _:
+                return False
+
+    def _is_gone_from_web(self, url: str, table: WebsiteTable) -> bool:
+        place, now = place_of(url), time.monotonic()
+        if place not in {*map(place_of, table.start), *table.hosts}:
+            return False
+        if self._silent.get(place, now) > now:
+            return False
+        try:
+            with httpx2.Client(timeout=self._web_budget_s, trust_env=False) as client:
+                answer = client.head(url)
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+            logger.info("a page was not looked for", extra={"reason": type(error).__name__})
+            self._silent[place] = now + LET_BE_S
+            return False
+        return answer.status_code in _GONE
+
+
+def _file_is_gone(root: Path, path: str) -> bool:
+    if not root.is_dir():
+        return False  # the whole folder is away: an outage, not a deletion
+    decomposed = unicodedata.normalize("NFD", path)  # as some disks write names
+    return not any((root / name).exists() for name in (path, decomposed))
+
+
+def _is_gone_from_repository(table: GitTable, path: str) -> bool:
+    repository = Path(table.repository)
+    if not repository.is_dir():
+        return False  # elsewhere: asking would take a fetch
+    inside = path if table.folder in ("", ".") else f"{table.folder.strip('/')}/{path}"
+    revision = f"{table.branch or 'HEAD'}:{inside}"
+    try:
+        known = _git(repository, "rev-parse", "--verify", "--quiet", table.branch or "HEAD")
+        return known and not _git(repository, "cat-file", "-e", revision)
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
+def _git(repository: Path, *arguments: str) -> bool:
+    ended = subprocess.run(  # noqa: S603 - no shell, and values that start no option
+        ["git", "-C", str(repository), *arguments],  # noqa: S607 - whichever git the PATH has
+        capture_output=True,
+        timeout=GIT_BUDGET_S,
+        check=False,
+    )
+    return ended.returncode == 0
