@@ -81,7 +81,7 @@ def test_what_is_no_token_is_reported_without_the_secret(site, client, answer, s
 
 
 def test_a_host_that_does_not_answer_is_named_without_the_query(client):
-    with pytest.raises(SourceUnavailableError, match=r"https://127\.0\.0\.1:9/file does not") as down:
+    with pytest.raises(SourceUnavailableError, match=r"127\.0\.0\.1:9/file does not") as down:
         client.get("https://127.0.0.1:9/file?tempauth=k3y")
     assert "k3y" not in str(down.value)
 
