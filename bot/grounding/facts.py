@@ -303,8 +303,15 @@ def read_facts(text: str, *, articles: bool = False) -> Facts:
     )
 
 
+_ADVERBS: Mapping[str, str] = {
+    "hour": r"hourly|horaires?",
+    "day": r"daily|quotidien\w*|journalier\w*",
+    "week": r"weekly|hebdomadaire\w*",
+    "month": r"monthly|mensuel\w*",
+    "year": r"yearly|annual\w*|annuel\w*",
+}
 _FACT_WORD = re.compile(
-    rf"{'|'.join(f'(?:{forms})' for forms in UNITS.values())}|{_MONTH}|(?:{'|'.join(_WEEKDAYS)})s?"
+    rf"{'|'.join(f'(?:{forms})' for forms in (*UNITS.values(), *_ADVERBS.values()))}|{_MONTH}|(?:{'|'.join(_WEEKDAYS)})s?"
 )
 
 
@@ -422,13 +429,6 @@ def _next_word(text: str, end: int) -> str:
     return match[1] if match else ""
 
 
-_ADVERBS: Mapping[str, str] = {
-    "hour": r"hourly|horaires?",
-    "day": r"daily|quotidien\w*|journalier\w*",
-    "week": r"weekly|hebdomadaire\w*",
-    "month": r"monthly|mensuel\w*",
-    "year": r"yearly|annual\w*|annuel\w*",
-}
 _NAMED_UNITS = {
     unit: re.compile(
         rf"(?<![a-z])(?:{'|'.join(filter(None, (forms, _ADVERBS.get(unit))))})(?![a-z0-9])"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bot.grounding.facts import is_fact_word
 from bot.language import french_or_english
 from bot.retrieval.coverage import IndexedForms
-from ingest import analyze_query, fold
+from ingest import QueryWord, analyze_query, fold
 
 Closeness = Callable[[str, str], float | None]
 """How close two texts are in meaning, in [-1, 1], or None when nothing can tell."""
@@ -133,7 +133,7 @@ def invented_part(sentence: str, known: Words) -> str | None:
     parts = [part.strip() for part in _PART.split(said) if part and part.strip()]
     for part in parts if len(parts) > 1 else ():
         words = [w for w in analyze_query(part).words if not _is_checked_elsewhere(w.folded)]
-        if len(words) >= MIN_WORDS_OF_PART and not any(known.forms.hold(word) for word in words):
+        if len(words) >= MIN_WORDS_OF_PART and not any(_holds(known, word) for word in words):
             return part
     return None
 
@@ -154,7 +154,11 @@ def coverage(sentence: str, known: Words) -> float | None:
     words = [w for w in analyze_query(said).words if not _is_checked_elsewhere(w.folded)]
     if not words:
         return None
-    return sum(known.forms.hold(word) for word in words) / len(words)
+    return sum(_holds(known, word) for word in words) / len(words)
+
+
+def _holds(known: Words, word: QueryWord) -> bool:
+    return known.forms.hold(word) or _stands_for_words(word.surface, known.text)
 
 
 _ATTRIBUTION = re.compile(

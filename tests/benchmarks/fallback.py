@@ -63,10 +63,10 @@ def measure(settings: BotSettings, questions: Sequence[Question]) -> dict[str, l
                 )
                 for ms, closed in _outages(broken, asked):
                     times[name if closed else OPEN].append(ms)
-        with build_answerer(alone) as answerer:
-            answerer.answer(questions[0])
-            for question in questions:
-                times[ALONE].append(answerer.answer(question).timings_ms["total"])
+            with build_answerer(alone) as answerer:
+                answerer.answer(asked[0])
+                for question in asked[1 : 1 + FAILURES_TO_OPEN + WITH_IT_OPEN]:
+                    times[ALONE].append(answerer.answer(question).timings_ms["total"])
     return times
 
 
