@@ -310,8 +310,9 @@ _ADVERBS: Mapping[str, str] = {
     "month": r"monthly|mensuel\w*",
     "year": r"yearly|annual\w*|annuel\w*",
 }
+_FACT_FORMS = (*UNITS.values(), *_ADVERBS.values())
 _FACT_WORD = re.compile(
-    rf"{'|'.join(f'(?:{forms})' for forms in (*UNITS.values(), *_ADVERBS.values()))}|{_MONTH}|(?:{'|'.join(_WEEKDAYS)})s?"
+    rf"{'|'.join(f'(?:{forms})' for forms in _FACT_FORMS)}|{_MONTH}|(?:{'|'.join(_WEEKDAYS)})s?"
 )
 
 
