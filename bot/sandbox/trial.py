@@ -220,7 +220,7 @@ def furnish(sandbox: Sandbox) -> str:
     sandbox.add_user("lea", real_name="Léa Moreau", role="guest")
     general = sandbox.workspace().channel("general")
     general.members += [sandbox.workspace().user(name).user_id for name in ("priya", "lea")]
-    sandbox.add_channel("projet-halvenne", members=["camille", "james", "amina"], with_bot=False)
+    sandbox.add_channel("atelier", members=["camille", "james", "amina"], with_bot=False)
     return sandbox.add_channel("questions-du-guide", members=["amina", "priya"]).channel_id
 
 

@@ -171,12 +171,12 @@ async def test_only_admins_can_read_the_handbook_again(world: World):
 
 async def test_each_person_sees_slack_in_their_language_and_their_place(world: World):
     async with opened(world.browser, world.address) as page:
-        await page.get_by_role("button", name="projet-halvenne").click()
+        await page.get_by_role("button", name="atelier").click()
         assert await page.locator("html").get_attribute("lang") == "fr"
         await page.get_by_text("Manuel n’est pas dans ce canal").wait_for()
         await become(page, "Priya Shah")
         await page.get_by_role("heading", name="Channels").wait_for()
-        assert await page.get_by_role("button", name="projet-halvenne").count() == 0
+        assert await page.get_by_role("button", name="atelier").count() == 0
         assert await page.locator("html").get_attribute("lang") == "en"
 
 
@@ -388,7 +388,7 @@ async def test_axe_objects_to_nothing_in_any_view(world: World, dark: bool):
         async def look(view: str) -> None:
             found[view] = await violations(page)
 
-        await page.get_by_role("button", name="projet-halvenne").click()
+        await page.get_by_role("button", name="atelier").click()
         await look("nothing said yet")
         await page.get_by_role("button", name="general").click()
         thread = await ask_in_channel(page, QUESTION)

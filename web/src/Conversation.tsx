@@ -106,7 +106,18 @@ export function SessionStatus({ channel, ts }: { channel: string; ts: string }):
       <span class="spinner" aria-hidden="true" />
       <span>{session.loading_messages[0] || session.loading || say('working', { app: seen.app.name })}</span>
       {seen.app.can_stop && (
-        <button type="button" class="button small" onClick={() => void act('stop', { channel, ts })}>
+        <button
+          type="button"
+          class="button small"
+          onClick={(event) => {
+            // The button goes away; the focus stays in its pane.
+            event.currentTarget
+              .closest('.main, .side')
+              ?.querySelector<HTMLElement>('.composer textarea')
+              ?.focus();
+            void act('stop', { channel, ts });
+          }}
+        >
           ■ {say('stop')}
         </button>
       )}
