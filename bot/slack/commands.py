@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.errors import JobStoreError
 from bot.slack.admin.channel import ChannelCommand
 from bot.slack.admin.commands import EXAMPLE_CRON, AdminCommands
 from bot.slack.admin.explain import Explaining
@@ -19,6 +20,7 @@ from bot.slack.asking import Asker, PrivateAsking
 from bot.slack.channel_settings import ChannelPolicy, spoken_in
 from bot.slack.connection.workspaces import our_user_id
 from bot.slack.corrections import Corrections
+from bot.slack.home.questions import private_question
 from bot.slack.mrkdwn import question_text
 from bot.slack.people import People
 from bot.slack.rendering import Message, render_notice
@@ -26,6 +28,7 @@ from bot.slack.replies import ReplyAddress
 from bot.slack.searching import Searching
 from bot.slack.uploads import Uploads
 from bot.slack.wording import Words
+from bot.store import NewJob
 from ingest import HandbookError
 
 log = logging.getLogger(__name__)
@@ -69,6 +72,22 @@ def parse(typed: str) -> Order:
     return Order(Verb.SEARCH, typed)
 
 
+class Holding(Protocol):
+    """Keeps questions that are being answered; see `bot.slack.jobs.Workers`."""
+
+    def hold(self, question: NewJob) -> Awaitable[str | None]:
+        """Keep one, and return what names it."""
+        ...
+
+    def holds(self, job_id: str) -> bool:
+        """Say whether it is still ours to answer."""
+        ...
+
+    def let_go(self, job_id: str, *, answered: bool) -> Awaitable[None]:
+        """Keep it no more."""
+        ...
+
+
 class Commands:
     """Listens for the command: acknowledged at once, answered when the work is done."""
 
@@ -83,6 +102,7 @@ class Commands:
         people: People,
         admission: Admission,
         searching: Searching,
+        queue: Holding,
         uploads: Uploads,
         corrections: Corrections,
     ) -> None:
@@ -94,6 +114,9 @@ class Commands:
         self._people = people
         self._admission = admission
         self._searching = searching
+        self._queue = queue
+        self._kept: dict[str, str] = {}
+        """Questions under way, by what triggered them."""
         self._uploads = uploads
         self._corrections = corrections
 
@@ -105,17 +128,42 @@ class Commands:
     async def _acknowledge(self, ack: Callable[..., Any], command: dict[str, Any]) -> None:
         order = self._order(command)
         if order.verb is Verb.ASK:
+            await self._keep(command, order.text)
             await ack((await self._people.words(command["user_id"], order.text)).searching)
         else:
             await ack()
 
+    async def _keep(self, command: dict[str, Any], question: str) -> None:
+        """Let the queue answer, in a direct message, should this process end before it does."""
+        kept = private_question(
+            team_id=command["team_id"],
+            user_id=command["user_id"],
+            channel_id="",
+            question=question,
+            trigger_id=command["trigger_id"],
+        )
+        try:
+            job_id = await self._queue.hold(kept)
+        except JobStoreError as error:
+            log.warning("%s; a question is answered while this process lives", error)
+            return
+        if job_id is not None:
+            self._kept[command["trigger_id"]] = job_id
+
     async def _answer(self, command: dict[str, Any]) -> None:
+        job_id = self._kept.pop(command.get("trigger_id", ""), None)
+        shown = await self._show(command, job_id)
+        if job_id is not None:
+            await self._queue.let_go(job_id, answered=shown)
+
+    async def _show(self, command: dict[str, Any], job_id: str | None) -> bool:
+        """Do what was asked and show it; says whether it is shown."""
         order, address = self._order(command), ReplyAddress.of(command)
         words = await self._people.words(command["user_id"], order.text)
         try:
             if order.verb is Verb.REINDEX:
                 await self._admin.reindex(command["user_id"], order.text, address, words)
-                return
+                return True
             settings = await self._channels.of(command["team_id"], command["channel_id"])
             words = spoken_in(settings, words)
             if order.verb is Verb.CHANNEL:
@@ -126,8 +174,10 @@ class Commands:
             # The message of an unknown error may quote what was typed.
             log.error("a command failed: unexpected %s", type(error).__name__)
             message = render_notice(words.failure)
-        if message is not None:
-            await address.show(message)
+        if message is None:
+            return True
+        handed_over = job_id is not None and not self._queue.holds(job_id)
+        return not handed_over and await address.show(message)
 
     async def _message(self, order: Order, command: dict[str, Any], words: Words) -> Message:
         user_id = command["user_id"]

@@ -188,7 +188,7 @@ def compose(foundation: Foundation) -> Parts:
             partial(pane.register, post=workers.post),
             wider.register,
             partial(home.register, queue=workers),
-            *_private(given, common, asking, admin),
+            *_private(given, common, asking, admin, workers),
         ),
     )
 
@@ -351,7 +351,11 @@ def _home(given: Foundation, common: _Common, admin: AdminCommands) -> Home:
 
 
 def _private(
-    given: Foundation, common: _Common, asking: PrivateAsking, admin: AdminCommands
+    given: Foundation,
+    common: _Common,
+    asking: PrivateAsking,
+    admin: AdminCommands,
+    workers: Workers,
 ) -> tuple[Register, ...]:
     """Return what listens where one person sees the result: commands, shortcut, thumbs."""
     stores, people, poster = given.stores, common.people, common.poster
@@ -375,10 +379,11 @@ def _private(
         people=people,
         admission=common.admission,
         searching=searching,
+        queue=workers,
         uploads=common.uploads,
         corrections=common.corrections,
     )
-    shortcut = MessageShortcut(asking, people, common.presentation, poster)
+    shortcut = MessageShortcut(asking, people, common.presentation, poster, workers)
     feedback = FeedbackListener(
         FeedbackWriter(stores.feedback),
         poster,

@@ -228,6 +228,35 @@ class Workers:
         log.info("question accepted", extra={"event_id": question.event_id, "job_id": job_id})
         self._wake[ANSWER].set()
 
+    async def hold(self, question: NewJob) -> str | None:
+        """Keep a question that its listener answers, in case this process dies before it does.
+
+        Returns:
+            What to `let_go` of; None when the question is known already.
+
+        Raises:
+            JobStoreError: It is not kept.
+        """
+        loop = asyncio.get_running_loop()
+        job_id = await loop.run_in_executor(self._accepting, self._store.accept_held, question)
+        if job_id is not None:
+            self._held[job_id] = ANSWER
+        return job_id
+
+    def holds(self, job_id: str) -> bool:
+        """Say whether a question is still for its listener to answer."""
+        return job_id in self._held
+
+    async def let_go(self, job_id: str, *, answered: bool) -> None:
+        """Let go of a question that was held; one without an answer is answered by the queue."""
+        if self._held.pop(job_id, None) is None:
+            return
+        if answered:
+            await self._unless_down(self._store.done, job_id, channel_id="", ts="")
+        else:
+            await self._unless_down(self._store.hand_back, job_id)
+            self._wake[ANSWER].set()
+
     async def waits_in(self, question: NewJob, view_id: str | None) -> bool:
         """Say in which modal the outcome of an accepted question goes; None: in a direct message.
 
@@ -273,7 +302,7 @@ class Workers:
             event.set()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=limit_s)
-        held = dict(self._held)
+        held, self._held = self._held, {}
         for task in (*self._tasks, *self._upkeep):
             task.cancel()
         await asyncio.gather(*self._tasks, *self._upkeep, return_exceptions=True)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
 
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.errors import JobStoreError
 from bot.slack.asking import Asker, PrivateAsking
+from bot.slack.commands import Holding
 from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.connection.workspaces import our_user_id
 from bot.slack.feedback_row import plain_blocks
+from bot.slack.home.questions import private_question
 from bot.slack.listening import acknowledge
 from bot.slack.message_text import text_of
 from bot.slack.mrkdwn import shortened
@@ -21,6 +25,7 @@ from bot.slack.presentation import Presentation
 from bot.slack.rendering import Block, Message, button, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import Words
+from bot.store import NewJob
 
 log = logging.getLogger(__name__)
 
@@ -31,11 +36,20 @@ SHARE_ROW = "share_row"
 EXCERPT_LIMIT = 300
 
 
+class Keeping(Holding, Protocol):
+    """Keeps questions that are being answered; see `bot.slack.jobs.Workers`."""
+
+    def waits_in(self, question: NewJob, view_id: str | None) -> Awaitable[bool]:
+        """Say where the outcome of one goes."""
+        ...
+
+
 class MessageShortcut:
     """Answers about a message, to whoever used the shortcut on it.
 
     Args:
         client: With the bot token and without retry handlers; opens and fills the modal.
+        queue: Answers in the modal, should this process end before it does.
     """
 
     def __init__(
@@ -44,29 +58,58 @@ class MessageShortcut:
         people: People,
         presentation: Presentation,
         client: AsyncWebClient,
+        queue: Keeping,
     ) -> None:
         self._asking = asking
         self._people = people
         self._presentation = presentation
         self._client = client
+        self._queue = queue
+        self._kept: dict[str, str] = {}
+        """Messages under way, by what triggered them."""
 
     def register(self, app: AsyncApp) -> None:
         """Listen for the shortcut and for the button in its modal."""
-        app.message_shortcut(ASK_ABOUT)(ack=acknowledge, lazy=[self._asked])
+        app.message_shortcut(ASK_ABOUT)(ack=self._keep, lazy=[self._asked])
         app.action(SHARE_IN_THREAD)(ack=acknowledge, lazy=[self._share])
 
+    async def _keep(self, body: dict[str, Any], ack: Callable[[], Any]) -> None:
+        question = _question_in(body)
+        if question.question:
+            try:
+                job_id = await self._queue.hold(question)
+            except JobStoreError as error:
+                log.warning("%s; a question is answered while this process lives", error)
+                job_id = None
+            if job_id is not None:
+                self._kept[body["trigger_id"]] = job_id
+        await ack()
+
     async def _asked(self, body: dict[str, Any]) -> None:
+        job_id = self._kept.pop(body["trigger_id"], None)
         words = await self._people.words(body["user"]["id"])
         view_id = await self._open(body["trigger_id"], words)
-        if view_id is None:
-            return
+        if job_id is not None and view_id is not None:
+            try:
+                await self._queue.waits_in(_question_in(body), view_id)
+            except JobStoreError as error:
+                log.warning("%s; an answer may come as a direct message", error)
+        if view_id is not None:
+            await self._fill(view_id, body, words, job_id)
+        if job_id is not None:
+            await self._queue.let_go(job_id, answered=view_id is not None)
+
+    async def _fill(
+        self, view_id: str, body: dict[str, Any], words: Words, job_id: str | None
+    ) -> None:
         try:
             view = await self._answered(body, words)
         except Exception as error:  # noqa: BLE001 - the rim of a listener: whoever waits is told
             # The message of an unknown error may quote what was asked.
             log.error("a shortcut failed: unexpected %s", type(error).__name__)
             view = _modal(words, render_notice(words.failure).blocks)
-        await self._update(view_id, view)
+        if job_id is None or self._queue.holds(job_id):
+            await self._update(view_id, view)
 
     async def _answered(self, body: dict[str, Any], words: Words) -> Block:
         message = body["message"]
@@ -119,6 +162,16 @@ class MessageShortcut:
             await self._client.views_update(view_id=view_id, view=view)
         except CALL_FAILED as error:
             log.warning("a modal was not filled: %s", type(error).__name__)
+
+
+def _question_in(body: dict[str, Any]) -> NewJob:
+    return private_question(
+        team_id=body["team"]["id"],
+        user_id=body["user"]["id"],
+        channel_id="",
+        question=text_of(body["message"], our_user_id()),
+        trigger_id=body["trigger_id"],
+    )
 
 
 def _modal(

@@ -177,6 +177,17 @@ class JobStore:
         """
         return self._insert(new, state=JobState.PENDING, due_at=self.now() + delay_s)
 
+    def accept_held(self, new: NewJob) -> str | None:
+        """Store a question that this process is about to answer by itself (see `accept`).
+
+        It is held as one that was claimed: `done` and `hand_back` let go of it, and when the process
+        dies another one answers it.
+        """
+        lease_until = self.now() + self.lease_s
+        return self._insert(
+            new, state=JobState.RUNNING, owner=self._owner, lease_until=lease_until, attempts=1
+        )
+
     def shown_in(self, job_id: str, view_id: str | None) -> None:
         """Record which modal waits for the outcome, None where none could be opened.
 

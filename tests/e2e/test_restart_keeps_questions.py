@@ -16,6 +16,7 @@ import pytest
 from bot.sandbox.control import Sandbox
 from bot.sandbox.delivery import DeliveryState
 from bot.sandbox.server import SandboxServer
+from bot.slack.wording import FRENCH
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -164,6 +165,49 @@ async def test_killed_during_a_question_from_the_home_tab_it_answers_once_after_
         await sandbox.wait_until(lambda: len(sandbox.calls("views.publish")) > 1, timeout_s=30)
 
     assert len(from_the_app(sandbox, "camille")) == (0 if window == "open" else 1)
+
+
+@pytest.mark.parametrize("end", ["killed", "stopped"])
+async def test_a_private_question_is_answered_once_though_the_process_ends(
+    sandbox: Sandbox, tmp_path: Path, end: str
+) -> None:
+    async with serving(sandbox, tmp_path, answer_seconds=30 if end == "killed" else 5) as process:
+        asked = sandbox.slash("camille", "general", "/handbook", "ask le télétravail ?")
+        await sandbox.wait_for_ephemeral("camille", FRENCH.searching)
+        process.send_signal(signal.SIGKILL if end == "killed" else signal.SIGTERM)
+        await process.wait()
+        await gone(sandbox)
+    assert asked.state is DeliveryState.ACKNOWLEDGED
+
+    async with serving(sandbox, tmp_path):
+        [said] = await sandbox.wait_until(
+            lambda: from_the_app(sandbox, "camille") or None, timeout_s=30
+        )
+        again = sandbox.slash("camille", "general", "/handbook", "ask le télétravail ?")
+        await sandbox.wait_for_ephemeral("camille", "Deux jours", timeout_s=20)
+        await again.settled()
+    assert said.startswith(FRENCH.home_question.format(question="le télétravail ?"))
+    assert "Deux jours" in said
+    assert len(from_the_app(sandbox, "camille")) == 1
+
+
+async def test_killed_while_it_answers_about_a_message_it_fills_the_modal_after_the_restart(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    message = sandbox.say("james", "general", "combien de jours de télétravail ?")
+    async with serving(sandbox, tmp_path, answer_seconds=30) as process:
+        sandbox.shortcut("camille", message, "ask_about_message")
+        waiting = await sandbox.wait_until(lambda: sandbox.modal("camille"), timeout_s=20)
+        async with asyncio.timeout(20):
+            while waiting.view_id not in waited_for(tmp_path):
+                await asyncio.sleep(0.05)
+        process.kill()
+        await process.wait()
+        await gone(sandbox)
+
+    async with serving(sandbox, tmp_path):
+        await sandbox.wait_until(lambda: "Deux jours" in str(waiting.content), timeout_s=30)
+    assert from_the_app(sandbox, "camille") == []
 
 
 @pytest.mark.slow

@@ -34,10 +34,10 @@ class Queue(Protocol):
         ...
 
 
-def home_question(
+def private_question(
     *, team_id: str, user_id: str, channel_id: str, question: str, trigger_id: str
 ) -> NewJob:
-    """Return a question as the queue takes it.
+    """Return a question that one person alone is answered, as the queue takes it.
 
     Args:
         team_id: Workspace.

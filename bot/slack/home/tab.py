@@ -28,7 +28,7 @@ from bot.slack.feedback_writer import FeedbackWriter
 from bot.slack.hits import render_hits
 from bot.slack.home.admin import HomeAdmin
 from bot.slack.home.modals import THUMB, message_modal, notice_modal, waiting_modal, with_thanks
-from bot.slack.home.questions import OPEN_LIMIT_S, Queue, home_question
+from bot.slack.home.questions import OPEN_LIMIT_S, Queue, private_question
 from bot.slack.home.view import (
     AGAIN,
     ASK,
@@ -423,7 +423,7 @@ async def _unless_lost(call: Any) -> Any:
 
 def _question_in(body: dict[str, Any]) -> NewJob:
     tab = HomeTab.pressed(body)
-    return home_question(
+    return private_question(
         team_id=tab.team_id,
         user_id=tab.user_id,
         channel_id=tab.channel_id,
