@@ -341,6 +341,7 @@ def _home(given: Foundation, common: _Common, admin: AdminCommands) -> Home:
             handbook=given.handbook,
             maintenance=given.maintenance,
             statistics=given.stores.statistics,
+            citations=given.stores.citations,
             commands=admin,
             people=common.people,
         ),

@@ -184,6 +184,7 @@ class Words:
     explain_footer: str
     corrections_help: str
     stale_found: str
+    home_stale: str
     stale_none: str
     stale_listed: str
     stale_public: str
@@ -473,6 +474,8 @@ FRENCH = Words(
     " quoi le dire.",
     stale_found="Des réponses récentes citent un passage qui a changé ou disparu. Les admins du"
     " guide les trouvent avec /handbook corrections.",
+    home_stale="Réponses qui citent un passage changé ou disparu : {count}. Pour les voir :"
+    " /handbook corrections",
     stale_none="Aucune réponse récente ne cite un passage qui a changé.",
     stale_listed="Ces réponses citent un passage qui a changé ou disparu depuis :",
     stale_public="réponse dans un fil",
@@ -767,6 +770,8 @@ ENGLISH = Words(
     " say so.",
     stale_found="Recent answers quote a passage that has changed or gone. The handbook's admins"
     " find them with /handbook corrections.",
+    home_stale="Answers that quote a passage that has changed or gone: {count}. To see them:"
+    " /handbook corrections",
     stale_none="No recent answer quotes a passage that has changed.",
     stale_listed="These answers quote a passage that has changed or gone since:",
     stale_public="answer in a thread",

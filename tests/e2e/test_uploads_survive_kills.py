@@ -65,6 +65,7 @@ async def test_killed_before_and_after_the_file_is_kept_it_is_indexed_by_the_nex
     # Not watched: what is indexed here is indexed because it was sent.
     (tmp_path / "handbook.toml").write_text(
         '[[sources]]\nname = "depot"\ntype = "upload"\npath = "depot"\nwatch_s = 0\n'
+        '[[sources]]\nname = "guide"\npath = "pages"\n'
     )
     fault = sandbox.fault("files.info", "delay", seconds=2)
     async with serving(sandbox, tmp_path) as process:
@@ -81,6 +82,13 @@ async def test_killed_before_and_after_the_file_is_kept_it_is_indexed_by_the_nex
 
     async with serving(sandbox, tmp_path):
         await sandbox.wait_for_reply(sent, "1 page indexée : page.md", timeout_s=PATIENCE_S)
+        # The scripted answers cite a page of the source "guide": while that folder is away nothing
+        # is known of it; once the folder is there without it, it is known to be deleted.
+        asked = sandbox.direct_message("camille", "le télétravail ?")
+        await sandbox.wait_for_reply(asked, "Deux jours", timeout_s=PATIENCE_S)
+        (tmp_path / "pages").mkdir()
+        asked = sandbox.direct_message("camille", "le télétravail ?")
+        await sandbox.wait_for_reply(asked, "je ne sais pas", timeout_s=PATIENCE_S)
 
     assert len(sandbox.replies(sent)) == 1
     with open_reader(settings_in(tmp_path)) as reader:

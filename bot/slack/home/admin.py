@@ -20,11 +20,13 @@ from bot.slack.home.view import DRY_RUN, GAPS_SHOWN, PAUSE, RESUME, SYNC, AdminC
 from bot.slack.listening import acknowledge
 from bot.slack.people import People
 from bot.slack.readiness import Handbook
-from bot.store import Statistics
+from bot.store import CitationStore, Statistics
 from ingest import HandbookError, Vector
 
 log = logging.getLogger(__name__)
 
+MOST_STALE = 100
+"""Answers to correct that are counted."""
 GAP_DAYS = 30
 GAP_QUESTIONS = 200
 """The latest questions without an answer that are grouped. The bundled encoder takes some 40 ms for
@@ -53,6 +55,7 @@ class HomeAdmin:
         handbook: Handbook,
         maintenance: Maintenance,
         statistics: Statistics,
+        citations: CitationStore,
         commands: AdminCommands,
         people: People,
     ) -> None:
@@ -60,6 +63,7 @@ class HomeAdmin:
         self._handbook = handbook
         self._maintenance = maintenance
         self._statistics = statistics
+        self._citations = citations
         self._commands = commands
         self._people = people
         # By workspace.
@@ -93,7 +97,14 @@ class HomeAdmin:
             grouping.add_done_callback(lambda _: self._grouping.pop(team_id, None))
         await asyncio.wait({grouping}, timeout=None if patient else PATIENCE_S)
         gaps = grouping.result()[:GAPS_SHOWN] if grouping.done() else None
-        return AdminContent(gaps, GAP_DAYS, note)
+        return AdminContent(gaps, GAP_DAYS, note, await asyncio.to_thread(self._stale, team_id))
+
+    def _stale(self, team_id: str) -> int:
+        try:
+            return len(self._citations.waiting(team_id, limit=MOST_STALE))
+        except HandbookError as error:
+            log.warning("answers to correct are not counted: %s", type(error).__name__)
+            return 0
 
     def _grouped(self, team_id: str) -> tuple[Gap, ...]:
         try:

@@ -52,11 +52,13 @@ class AdminContent:
         gaps: Questions without an answer, the most frequent first; None while they are grouped.
         days: How far back these go.
         note: What has just become of something they pressed, "" for nothing.
+        stale: How many answers quote what has changed.
     """
 
     gaps: Sequence[Gap] | None
     days: int
     note: str = ""
+    stale: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,8 @@ def _admin(content: HomeContent, admin: AdminContent, words: Words) -> list[Bloc
     blocks: list[Block] = [{"type": "divider"}, _header(words.home_admin)]
     if admin.note:
         blocks.append(_text(admin.note))
+    if admin.stale:
+        blocks.append(_text(words.home_stale.format(count=admin.stale)))
     state = content.state
     if state is not None:
         blocks.append(_text(next_sync(state.schedule, words)))
