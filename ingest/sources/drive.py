@@ -35,6 +35,8 @@ from ingest.sources.web_visitor import SiteAccess
 
 logger = logging.getLogger(__name__)
 
+_KEPT_BY: Final = "1"
+"""Grows with every change of what is kept of a listing; folders are then listed anew."""
 _LAST: Final = "last listing"
 _MOST_USES: Final = 24
 """Listings in a row that are taken from the last one, as long as Drive tells of no change."""
@@ -117,7 +119,7 @@ class GoogleDriveSource:
         self._max_page_bytes = max_page_bytes
         self._audiences = audiences
         meaning = "" if sharing is None else json.dumps(asdict(sharing), default=sorted)
-        self._cache = ItemCache(cache_file(cache, name, api, meaning, *self._folders))
+        self._cache = ItemCache(cache_file(cache, name, _KEPT_BY, api, meaning, *self._folders))
         self._client: DriveClient | None = None
         self._files: dict[str, FoundFile] = {}
         self._reading = PageByPage()

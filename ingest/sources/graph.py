@@ -19,7 +19,7 @@ from ingest.sources.base import (
 )
 from ingest.sources.cache_file import cache_file
 from ingest.sources.graph_client import API, BATCH, Drive, DriveAddress, GraphClient, GraphLogin
-from ingest.sources.graph_delta import DriveCopy, DriveItem
+from ingest.sources.graph_delta import KEPT_BY, DriveCopy, DriveItem
 from ingest.sources.graph_permissions import readers
 from ingest.sources.item_cache import ItemCache
 from ingest.sources.paths import PathFilter, has_page_suffix, is_hidden, media_type_of, path_part
@@ -84,7 +84,7 @@ class GraphSource:
         self._filter = PathFilter(include, exclude)
         self._max_page_bytes = max_page_bytes
         self._audiences = audiences
-        places = (api, drive.site or drive.user or "", drive.library or "")
+        places = (KEPT_BY, api, drive.site or drive.user or "", drive.library or "")
         self._cache = ItemCache(cache_file(cache, name, *places))
         self._client: GraphClient | None = None
         self._drive: Drive | None = None

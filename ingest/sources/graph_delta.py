@@ -14,6 +14,8 @@ from ingest.sources.item_cache import ItemCache
 from ingest.sources.paths import path_part
 from ingest.sources.web_json import BadRequest, JsonInterface, JsonObject
 
+KEPT_BY: Final = "1"
+"""Grows with every change of what is kept of an item; drives are then told from the beginning."""
 _CURSOR: Final = ""
 """Key beside those of the items: ids are never empty."""
 
@@ -139,7 +141,7 @@ class DriveCopy:
                 following = found.get("@odata.nextLink")
                 if following is None:
                     return str(found["@odata.deltaLink"])
-            except (KeyError, TypeError, AttributeError) as error:
+            except (KeyError, TypeError, AttributeError, ValueError) as error:
                 raise SourceUnavailableError(
                     f"Microsoft Graph tells changes without {error}"
                 ) from error
