@@ -16,7 +16,14 @@ from bot.freshness import find_stale, only_present, without_gone
 from bot.metrics import Metrics
 from bot.records import Abstention, Claim, GroundedAnswer, Question
 from bot.slack.readiness import HandbookWhenReady
-from bot.store import CitationStore, LoggedQuestion, QuestionLog, logged_passages, migrate
+from bot.store import (
+    CitationStore,
+    LoggedQuestion,
+    QuestionLog,
+    forget_user,
+    logged_passages,
+    migrate,
+)
 from bot.store import open_engine as open_database
 from ingest import PUBLIC, SourcePresence, open_reader, run_ingest
 from tests.outcomes import answer, claim, passage
@@ -65,6 +72,9 @@ class Looking:
             find_stale(self.store, reader, days=days)
         return {one.question_id for one in self.store.waiting("T1", limit=99)}
 
+    def forget(self, user_id: str) -> None:
+        forget_user(self._engine, user_id)
+
     def close(self) -> None:
         self._engine.dispose()
 
@@ -101,6 +111,16 @@ def test_answers_are_forgotten_after_their_days(folder: Path, looking: Looking) 
     looking.answered("q0", "page0.md", "La règle 0 est simple.")
     looking.now = NOON + 31 * DAY_S
     (folder / "pages" / "page0.md").unlink()
+    assert looking.stale() == set()
+
+
+def test_what_somebody_was_told_is_forgotten_with_them(folder: Path, looking: Looking) -> None:
+    looking.answered("q0", "page0.md", "La règle 0 est simple.")
+    looking.answered("q1", "page1.md", "La règle 1 est simple.")
+    (folder / "pages" / "page0.md").unlink()
+    assert looking.stale() == {"q0"}
+    looking.forget("U1")
+    assert looking.store.cited_pages() == ()
     assert looking.stale() == set()
 
 

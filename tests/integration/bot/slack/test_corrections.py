@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -105,6 +106,17 @@ async def test_what_changed_is_found_listed_and_corrected_once_and_nothing_else(
             told = await sandbox.wait_for_message("owners", timeout_s=PATIENCE_S)
             assert told.text == FRENCH.stale_found
 
+            sandbox.open_home("amina")
+            await sandbox.wait_until(
+                lambda: (
+                    FRENCH.home_stale.format(count=2)
+                    in json.dumps(
+                        home.content if (home := sandbox.home("amina")) else {}, ensure_ascii=False
+                    )
+                    or None
+                ),
+                timeout_s=PATIENCE_S,
+            )
             refused = await listed(sandbox, "camille", 1)
             assert refused.text == FRENCH.admins_only
             shown = await listed(sandbox, "amina", 2)
