@@ -370,6 +370,9 @@ async def test_keyboard_alone_is_enough_to_ask_and_read(world: World):
 async def test_one_pane_at_a_time_on_a_phone(world: World):
     async with opened(world.browser, world.address, width=390, height=760) as page:
         await page.get_by_role("button", name="general").click()
+        box = await page.locator(".main .composer textarea").bounding_box()
+        assert box is not None
+        assert box["height"] > 20  # a line of text: it was hidden while the page was made
         thread = await ask_in_channel(page, QUESTION)
         assert not await page.locator(".main").is_visible()
         overflow = "document.documentElement.scrollWidth > document.documentElement.clientWidth"

@@ -82,7 +82,8 @@ export function Composer({ channel, placeholder, onSend, autoFocus, draft }: Pro
     const box = field.current;
     if (!box) return;
     box.style.height = 'auto';
-    box.style.height = `${Math.min(box.scrollHeight, 200)}px`;
+    // Not while it is hidden, behind another pane of a phone: it would stay flat.
+    if (box.scrollHeight > 0) box.style.height = `${Math.min(box.scrollHeight, 200)}px`;
   }, [text]);
 
   const put = (next: string, place: number): void => {
