@@ -41,11 +41,13 @@ class Entry:
         version: Opaque; when equal to the version stored at the last sync, the page has not
             changed and is not fetched. None when the source cannot tell cheaply.
         size: Bytes, or None when unknown.
+        found_at: Another path that it is known by; rules for that one hold, too (`RawPage`).
     """
 
     path: str
     version: str | None = None
     size: int | None = None
+    found_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

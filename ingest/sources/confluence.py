@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -235,6 +236,7 @@ class ConfluenceSource:
             modified_at=page.modified_at,
             url=page.url,
             audiences=audiences,
+            found_at=f"{_space(entry.path)}/{page.title}",
         )
 
     def _fetch_file(self, path: str, file: _File) -> RawPage:
@@ -257,6 +259,7 @@ class ConfluenceSource:
             modified_at=moment_of(attachment.modified),
             url=self._address(attachment.shown) if attachment.shown else file.page.url,
             audiences=file.audiences,
+            found_at=f"{_space(path)}/{file.page.title}/{attachment.name}",
         )
 
     def _unchanged(self, page: _Page, expand: str) -> JsonObject:
@@ -288,11 +291,11 @@ class ConfluenceSource:
         """List the pages of a space that are wanted; return the path of each, wanted or not."""
         paths: dict[str, str] = {}
         for page in found.values():
-            path = f"{space}/{page.title}"
+            path = named = f"{space}/{page.title}"
             if path in self._pages:
                 path = f"{path} ({page.page_id})"
             paths[page.page_id] = path
-            if self._is_wanted(path, page):
+            if self._is_wanted(named, page):
                 self._pages[path] = (page, self._readers(page, found))
         return paths
 
@@ -306,7 +309,8 @@ class ConfluenceSource:
                 continue  # of a blog post, or of a page that we do not see
             page = found[attachment.page_id]
             path = f"{paths[page.page_id]}/{attachment.name}"
-            if not has_page_suffix(path) or not self._is_wanted(path, page):
+            named = f"{space}/{page.title}/{attachment.name}"
+            if not has_page_suffix(path) or not self._is_wanted(named, page):
                 continue
             if (attachment.size or 0) > self._max_page_bytes:
                 yield SkippedPage(path, too_large(self._max_page_bytes))
@@ -333,7 +337,7 @@ class ConfluenceSource:
             links = result.get("_links", {})
             return _Page(
                 page_id=str(result["id"]),
-                title=" ".join(str(result["title"]).split()),
+                title=unicodedata.normalize("NFC", " ".join(str(result["title"]).split())),
                 version=str(version["number"]),
                 url=f"{self._site}{links['webui']}" if links.get("webui") else None,
                 modified_at=moment_of(version.get("when")),
@@ -436,6 +440,10 @@ class ConfluenceSource:
             first_retry_s=self._access.first_retry_s,
             stopped=watch.stopped,
         )
+
+
+def _space(path: str) -> str:
+    return path.partition("/")[0]
 
 
 def _version(number: str, audiences: Audiences) -> str:

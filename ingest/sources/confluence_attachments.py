@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,7 +49,7 @@ def read_attachment(result: JsonObject) -> Attachment | None:
     try:
         size = (result.get("extensions") or {}).get("fileSize")
         return Attachment(
-            name=" ".join(str(result["title"]).split()),
+            name=unicodedata.normalize("NFC", " ".join(str(result["title"]).split())),
             page_id=str(page_id),
             version=str(result["version"]["number"]),
             size=None if size is None else int(size),

@@ -154,10 +154,10 @@ class GoogleDriveSource:
         except PageParseError as error:
             raise SourceUnavailableError(str(error)) from error
         skipped = [page for page in found.skipped if self._filter.wants(page.path)]
-        by_id = {one.file.file_id: one for one in found.files}
+        by_id = {one.file.file_id: one for one in found.files if self._filter.wants(one.path)}
         paths = distinct_paths((one.path, file_id) for file_id, one in by_id.items())
         self._files = {}
-        for path in sorted(filter(self._filter.wants, paths)):
+        for path in sorted(paths):
             one = by_id[paths[path]]
             reason = self._refusal(one.file)
             if reason is None:
@@ -167,7 +167,8 @@ class GoogleDriveSource:
         logger.info("drive walked", extra={"source": self._name, "pages": len(self._files)})
         return Listing(
             entries=tuple(
-                Entry(path, self._version(one), one.file.size) for path, one in self._files.items()
+                Entry(path, self._version(one), one.file.size, one.path)
+                for path, one in self._files.items()
             ),
             skipped=tuple(sorted(skipped, key=lambda page: page.path)),
             complete=not found.problems,
@@ -204,6 +205,7 @@ class GoogleDriveSource:
             modified_at=moment_of(one.file.modified),
             url=one.file.url or None,
             audiences=narrow(self._audiences, one.readers),
+            found_at=one.path,
         )
 
     def close(self) -> None:

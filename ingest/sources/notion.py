@@ -153,7 +153,7 @@ class NotionSource:
         self._max_page_bytes = max_page_bytes
         self._audiences = audiences
         self._cache = ItemCache(cache_file(cache, name, self._api, _RENDERED_BY, *self._roots))
-        self._ids: dict[str, str] = {}  # path of an entry -> id of its page
+        self._pages: dict[str, _Page] = {}
         self._interface: JsonInterface | None = None
 
     @property
@@ -193,12 +193,14 @@ class NotionSource:
             interface.close()
         if not walk.problems:
             self._cache.keep_only(walk.seen | {_STATE})
-        pages = distinct_paths((page.path, page.page_id) for page in walk.pages)
-        versions = {page.page_id: page.version for page in walk.pages}
-        self._ids = {path: pages[path] for path in sorted(pages) if self._filter.wants(path)}
-        logger.info("notion walked", extra={"source": self._name, "pages": len(self._ids)})
+        by_id = {page.page_id: page for page in walk.pages if self._filter.wants(page.path)}
+        paths = distinct_paths((page.path, page_id) for page_id, page in by_id.items())
+        self._pages = {path: by_id[paths[path]] for path in sorted(paths)}
+        logger.info("notion walked", extra={"source": self._name, "pages": len(self._pages)})
         return Listing(
-            entries=tuple(Entry(path, versions[page_id]) for path, page_id in self._ids.items()),
+            entries=tuple(
+                Entry(path, page.version, found_at=page.path) for path, page in self._pages.items()
+            ),
             skipped=tuple(sorted(walk.skipped, key=lambda page: page.path)),
             complete=not walk.problems,
             problem="; ".join(walk.problems) or (None if self._audiences else _UNTOLD),
@@ -211,9 +213,9 @@ class NotionSource:
             PageParseError: If it was not in it.
             SourceUnavailableError: If what was read is not there any more.
         """
-        page_id = self._ids.get(entry.path)
-        known = None if page_id is None else self._cache.get(page_id)
-        if known is None:
+        page = self._pages.get(entry.path)
+        known = None if page is None else self._cache.get(page.page_id)
+        if page is None or known is None:
             raise PageParseError("not in the last listing")
         return RawPage(
             path=entry.path,
@@ -222,6 +224,7 @@ class NotionSource:
             modified_at=moment_of(known["edited"]),
             url=known["url"] or None,
             audiences=self._audiences,
+            found_at=page.path,
         )
 
     def close(self) -> None:

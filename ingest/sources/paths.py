@@ -90,6 +90,9 @@ def path_part(title: str) -> str:
 def distinct_paths(found: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the id of each path; where several ids have one path, each path says its id.
 
+    What is said of a path (`include`, `path_audiences`) is meant for all that have it: match the
+    path as it was found, not as it is returned.
+
     Args:
         found: Paths and ids; ids are unique.
     """

@@ -50,6 +50,7 @@ class RestrictedSource:
         """List every page, and tell of rules that hold for none: their pattern may be mistyped."""
         listing = self._source.listing(watch)
         paths = [entry.path for entry in listing.entries]
+        paths += [entry.found_at for entry in listing.entries if entry.found_at]
         paths += [skipped.path for skipped in listing.skipped]
         places = [place for path in paths for place in _places(path)]
         idle = [glob for glob, pattern, _ in self._rules if not any(map(pattern.match, places))]

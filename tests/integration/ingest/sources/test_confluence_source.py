@@ -215,6 +215,8 @@ def test_hard_titles_and_pages_deleted_meanwhile(confluence, open_confluence):
     first, second = source.listing().entries
     assert (first.path, second.path) == ('RH/A <script>"&', 'RH/A <script>"& (2)')
     assert b"<h1>A &lt;script&gt;" in source.fetch(first).content
+    assert source.fetch(second).found_at == first.path  # rules for its path hold, too
+    assert open_confluence(exclude=['A <script>"&']).listing().entries == ()
     confluence.pages.clear()
 
     with pytest.raises(PageParseError, match="deleted meanwhile"):

@@ -21,6 +21,7 @@ from ingest.pipeline import sync
 from ingest.sources.drive import DriveLogin, GoogleDriveSource, folder_id
 from ingest.sources.drive_login import open_service_account
 from ingest.sources.drive_permissions import Sharing
+from ingest.sources.restricted import RestrictedSource
 from ingest.sources.web_visitor import SiteAccess
 from tests.drive_site import (
     ANYONE,
@@ -356,6 +357,9 @@ def test_files_of_one_name_and_of_several_folders_are_told_apart(drive, open_dri
     }
 
     assert paths(open_drive()) == ["A <b> (document-1)", "A <b> (document-2)"]
+    assert paths(open_drive(exclude=["A <b>"])) == []
+    limited = RestrictedSource(open_drive(), {"A <b>": ["rh"]})
+    assert [limited.fetch(entry).audiences for entry in limited.listing().entries] == [{"rh"}] * 2
     assert paths(open_drive(ROOT, "second-folder", exclude=["Manuel/"])) == ["IT/B"]
 
 

@@ -15,6 +15,7 @@ from ingest.parsing import parse
 from ingest.pipeline import sync
 from ingest.records import PUBLIC
 from ingest.sources.notion import NotionSource, notion_id
+from ingest.sources.restricted import RestrictedSource
 from ingest.sources.web_visitor import SiteAccess
 from tests.fakes import FakeEmbedder, FakeIndexWriter
 from tests.notion_site import (
@@ -284,6 +285,21 @@ def test_pages_that_lead_in_a_circle_or_share_a_title_are_each_taken_once(notion
         f"Manuel/Congés ({bare(2)})",
         f"Manuel/Congés ({bare(3)})",
     ]
+
+
+def test_what_is_said_of_a_title_holds_for_every_page_that_has_it(notion, open_notion):
+    notion.pages = {
+        ROOT: Page("Manuel", [child(2), child(3), paragraph("Haut.")]),
+        2: Page("Paie", [paragraph("Un.")]),
+        3: Page("Paie", [paragraph("Deux.")]),
+    }
+    limited = RestrictedSource(open_notion(), {"Manuel/Paie": ["rh"]})
+    listing = limited.listing()
+
+    found = [sorted(limited.fetch(entry).audiences) for entry in listing.entries]
+
+    assert (found, listing.problem) == ([["everyone"], ["rh"], ["rh"]], None)
+    assert paths(open_notion(exclude=["Paie"])) == ["Manuel"]
 
 
 def test_a_block_that_shows_itself_ends(notion, open_notion):
