@@ -48,7 +48,7 @@ class SourcePresence:
     def __init__(self, settings: IngestSettings, *, web_budget_s: float = WEB_BUDGET_S) -> None:
         self._settings = settings
         self._web_budget_s = web_budget_s
-        self._tables: Mapping[str, SourceTable] | None = None
+        self._read: tuple[int, Mapping[str, SourceTable]] | None = None  # when written, and what
         self._silent: dict[str, float] = {}  # hosts that did not answer, and until when to let be
 
     def is_gone(self, source: str, path: str) -> bool:
@@ -61,10 +61,7 @@ class SourcePresence:
         Raises:
             ConfigurationError: If handbook.toml is wrong.
         """
-        if self._tables is None:
-            configured = load_config(self._settings).sources
-            self._tables = {table.name: table for table in configured}
-        match self._tables.get(source):
+        match self._tables().get(source):
             case FolderTable(path=root) | UploadTable(path=root):
                 return _file_is_gone(root, path)
             case GitTable() as table:
@@ -74,6 +71,17 @@ class SourcePresence:
             case _:
                 return False
 
+    def _tables(self) -> Mapping[str, SourceTable]:
+        """Return the sources as handbook.toml has them now: a folder may be another one."""
+        try:
+            written = self._settings.handbook_config.stat().st_mtime_ns
+        except OSError:
+            return {}
+        if self._read is None or self._read[0] != written:
+            configured = load_config(self._settings).sources
+            self._read = written, {table.name: table for table in configured}
+        return self._read[1]
+
     def _is_gone_from_web(self, url: str, table: WebsiteTable) -> bool:
         place, now = place_of(url), time.monotonic()
         if place not in {*map(place_of, table.start), *table.hosts}:
@@ -82,12 +90,15 @@ class SourcePresence:
             return False
         try:
             with httpx2.Client(timeout=self._web_budget_s, trust_env=False) as client:
-                answer = client.head(url)
+                gone = client.head(url).status_code in _GONE
+                if gone:  # or a server that knows no HEAD
+                    with client.stream("GET", url) as answer:
+                        gone = answer.status_code in _GONE
+                return gone
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
             logger.info("a page was not looked for", extra={"reason": type(error).__name__})
             self._silent[place] = now + LET_BE_S
             return False
-        return answer.status_code in _GONE
 
 
 def _file_is_gone(root: Path, path: str) -> bool:

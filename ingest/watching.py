@@ -44,6 +44,7 @@ class FolderWatch:
         self._synced = synced
         self._paused = paused
         self._seen: dict[str, Signature] = {}
+        self._told: dict[str, str] = {}
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -55,27 +56,32 @@ class FolderWatch:
         try:
             tables = [] if self._paused() else await asyncio.to_thread(self._watched)
         except HandbookError as error:
-            logger.warning("upload folders are not watched", extra={"reason": str(error)})
+            self._tell("", error)
             tables = []
         for table in tables:
-            await self._look_at(table)
+            try:
+                await self._look_at(table)
+            except LeaseHeldError:
+                continue  # another sync runs: looked at again in a moment
+            except HandbookError as error:
+                self._tell(table.name, error)
+            else:
+                self._told.pop(table.name, None)
         return min((table.watch_s for table in tables), default=IDLE_S)
 
     async def _look_at(self, table: UploadTable) -> None:
-        try:
-            signature = await asyncio.to_thread(self._signature, table)
-            if signature == self._seen.get(table.name):
-                return
+        signature = await asyncio.to_thread(self._signature, table)
+        if signature != self._seen.get(table.name):
             await self._synced(table.name)
-        except LeaseHeldError:
-            return  # another sync runs: looked at again in a moment
-        except HandbookError as error:
+            self._seen[table.name] = signature
+
+    def _tell(self, name: str, error: HandbookError) -> None:
+        """Log what is wrong, once: it is looked at again all the time."""
+        if self._told.get(name) != str(error):
+            self._told[name] = str(error)
             logger.warning(
-                "an upload folder was not synced",
-                extra={"source": table.name, "reason": str(error)},
+                "an upload folder is not synced", extra={"source": name, "reason": str(error)}
             )
-            return
-        self._seen[table.name] = signature
 
     def _watched(self) -> list[UploadTable]:
         sources = load_config(self._settings).sources

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import unicodedata
 from collections.abc import Iterator
@@ -173,9 +174,14 @@ def test_a_file_is_looked_for_and_a_folder_that_is_away_tells_nothing(tmp_path: 
     assert not asked.is_gone("s", "congés.md")
     assert asked.is_gone("s", "autre.md")
     assert not asked.is_gone("unknown", "autre.md")
-    (tmp_path / "pages" / name).unlink()
-    (tmp_path / "pages").rmdir()
-    assert not asked.is_gone("s", "congés.md")
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "moved" / "autre.md").write_text("x")
+    (tmp_path / "handbook.toml").write_text('[[sources]]\nname = "s"\npath = "moved"\n')
+    os.utime(tmp_path / "handbook.toml", (1, 1))
+    assert not asked.is_gone("s", "autre.md")
+    (tmp_path / "moved" / "autre.md").unlink()
+    (tmp_path / "moved").rmdir()
+    assert not asked.is_gone("s", "autre.md")
 
 
 def test_a_page_of_a_repository_here_is_looked_for_in_its_branch(tmp_path: Path) -> None:
@@ -205,6 +211,10 @@ def test_a_page_of_a_website_is_asked_for_and_one_that_does_not_answer_is_left_a
             if self.path == "/silent":
                 self.close_connection = True
                 return
+            self.send_response(404 if self.path in ("/gone", "/no-head") else 200)
+            self.end_headers()
+
+        def do_GET(self) -> None:
             self.send_response(404 if self.path == "/gone" else 200)
             self.end_headers()
 
@@ -219,6 +229,7 @@ def test_a_page_of_a_website_is_asked_for_and_one_that_does_not_answer_is_left_a
         looked = presence(tmp_path, f'type = "website"\nstart = "{url}/"', web_budget_s=30)
         assert looked.is_gone("s", f"{url}/gone")
         assert not looked.is_gone("s", f"{url}/there")
+        assert not looked.is_gone("s", f"{url}/no-head")
         assert not looked.is_gone("s", "http://127.0.0.1:1/gone")
         assert not looked.is_gone("s", f"{url}/silent")
         assert not looked.is_gone("s", f"{url}/gone")
@@ -226,4 +237,4 @@ def test_a_page_of_a_website_is_asked_for_and_one_that_does_not_answer_is_left_a
         server.shutdown()
         thread.join()
         server.server_close()
-    assert asked_for == ["/gone", "/there", "/silent"]
+    assert asked_for == ["/gone", "/there", "/no-head", "/silent"]

@@ -185,6 +185,23 @@ async def test_a_change_is_synced_once_and_again_when_another_sync_was_running(
     assert synced == ["depot"] * 3
 
 
+async def test_a_folder_that_is_away_is_told_of_once_and_synced_when_it_is_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    synced: list[str] = []
+
+    async def sync(name: str) -> None:
+        synced.append(name)
+
+    watch = FolderWatch(settings_in(tmp_path), sync)
+    await watch.look()
+    await watch.look()
+    assert [record.message for record in caplog.records] == ["an upload folder is not synced"]
+    write(tmp_path / "depot" / "a.md")
+    await watch.look()
+    assert synced == ["depot"]
+
+
 async def test_new_changed_and_removed_files_reach_the_index_without_a_scheduled_sync(
     tmp_path: Path,
 ) -> None:
