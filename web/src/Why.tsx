@@ -32,7 +32,7 @@ export function Why({ explanation: all }: { explanation: Json }): VNode {
                 <strong>{word.word}</strong>
                 {word.others.length > 0 && <span class="dim"> = {word.others.join(', ')}</span>}
               </span>
-              <Bar share={word.idf / rarest} label={`${word.word}: ${say('whyRarity')}`} />
+              <Bar share={word.known ? word.idf / rarest : 0} label={`${word.word}: ${say('whyRarity')}`} />
               <span class="number">{word.known ? word.idf.toFixed(1) : say('whyUnknown')}</span>
             </li>
           ))}

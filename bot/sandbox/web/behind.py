@@ -32,7 +32,7 @@ def message_behind(sandbox: Sandbox, message: Message) -> Json:
     entries = []
     if cause is not None:
         started = cause.attempts[0].sent_at if cause.attempts else float(message.ts)
-        entries = _exchange(sandbox, _names(message, cause), _person(cause), started)
+        entries = _exchange(sandbox, cause, _names(message, cause), _person(cause), started)
         entries += _posts(sandbox, message, started)
     return {
         "json": as_shown(workspace, message),
@@ -54,7 +54,7 @@ def view_behind(sandbox: Sandbox, view: View) -> Json:
     entries = []
     if cause is not None and cause.attempts:
         names = {view.view_id, view.trigger_id} - {""}
-        entries = _exchange(sandbox, names, view.user_id, cause.attempts[0].sent_at)
+        entries = _exchange(sandbox, cause, names, view.user_id, cause.attempts[0].sent_at)
     return {
         "json": content,
         "limits": limit_uses(content["blocks"], Surface(content["type"])),
@@ -113,24 +113,31 @@ def _person(cause: Delivery) -> str:
     return str(user if isinstance(user, str) else cause.payload.get("user", {}).get("id"))
 
 
-def _exchange(sandbox: Sandbox, names: set[str], person: str, started: float) -> list[Json]:
-    """Return deliveries to the app and calls of it that name any of `names`.
+def _exchange(
+    sandbox: Sandbox, cause: Delivery, names: set[str], person: str, started: float
+) -> list[Json]:
+    """Return what set something off, and deliveries and calls that name any of `names`.
 
     Calls about the person alone (`users.info`) belong to it as long as others followed.
 
     An entry has `at_s`, `took_s` (None while it lasts), `kind`, `name`, `ok`, `note` and `detail`.
     """
-    deliveries = [_delivery_entry(d) for d in _deliveries(sandbox, names, started)]
+    sent = _deliveries(sandbox, cause, names, started)
+    deliveries = [_delivery_entry(d) for d in sent if d.attempts]
     calls = _calls(sandbox, names, started)
     last = max((call["at_s"] for call in calls), default=started)
     about = [call for call in _calls(sandbox, {person}, started) if call["at_s"] < last]
     return deliveries + calls + [call for call in about if call not in calls]
 
 
-def _deliveries(sandbox: Sandbox, names: set[str], started: float) -> Iterator[Delivery]:
+def _deliveries(
+    sandbox: Sandbox, cause: Delivery, names: set[str], started: float
+) -> Iterator[Delivery]:
+    """Yield what set something off, then what was sent since then about the same."""
+    yield cause
     for delivery in sandbox.deliveries():
         sent = delivery.attempts and delivery.attempts[0].sent_at >= started
-        if sent and names & set(_strings(delivery.payload)):
+        if sent and delivery is not cause and names & set(_strings(delivery.payload)):
             yield delivery
 
 

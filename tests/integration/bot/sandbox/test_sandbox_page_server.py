@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 
 from bot.sandbox.control import Sandbox
-from bot.sandbox.delivery import Delivery
+from bot.sandbox.delivery import Attempt, Delivery
 from bot.sandbox.methods import views
 from bot.sandbox.pages import FolderPages
 from bot.sandbox.server import SandboxServer
@@ -278,6 +278,24 @@ async def test_question_is_found_behind_a_modal_of_the_home_tab(world: World):
         modal.trigger_id = delivery.payload["trigger_id"]
         asked[action_id] = asked_for_view(sandbox, modal)
     assert asked == {"send": ["où est l'accueil ?"], "again": ["quel badge ?"], "find_search": []}
+
+
+async def test_behind_a_modal_is_what_opened_it_and_what_was_said_of_it_since(world: World):
+    sandbox, text = world.sandbox, {"type": "plain_text", "text": "Avis"}
+    delivery = sandbox.slash("camille", "general", "/handbook", "channel")
+    opened = {"type": "modal", "title": text, "blocks": []}
+    headers = {"Authorization": f"Bearer {sandbox.workspace().bot_token}"}
+    delivery.attempts.append(Attempt("e1", 1, sandbox.world.clock.now()))
+    body = {"trigger_id": delivery.payload["trigger_id"], "view": opened}
+    address = f"{sandbox.api_url}views.open"
+    async with world.client.post(address, json=body, headers=headers) as answer:
+        view_id = (await answer.json())["view"]["id"]
+    async with world.client.get(f"{world.address}api/behind?view={view_id}") as answer:
+        behind = await answer.json()
+    assert [entry["name"] for entry in behind["exchange"]] == ["/handbook", "views.open"]
+    assert all(entry["at_s"] >= 0 for entry in behind["exchange"])
+    assert behind["json"]["id"] == view_id
+    assert behind["question"] is None
 
 
 async def test_switches_that_need_a_model_say_so(world: World):
