@@ -49,7 +49,13 @@ class FolderWatch:
     async def run(self) -> None:
         """Look until cancelled."""
         while True:
-            await asyncio.sleep(await self.look())
+            pause_s = IDLE_S
+            try:
+                pause_s = await self.look()
+            except Exception:
+                # The rim of a job that repeats: one failure must not end it.
+                logger.exception("upload folders were not looked at")
+            await asyncio.sleep(pause_s)
 
     async def look(self) -> float:
         """Look at each folder once; return how many seconds until the next look."""

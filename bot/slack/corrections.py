@@ -101,6 +101,9 @@ class Corrections:
                 await self._look()
             except HandbookError as error:
                 log.warning("answers were not compared with the index: %s", error)
+            except Exception:
+                # The rim of a job that repeats: one failure must not end it.
+                log.exception("answers were not compared with the index")
             await asyncio.sleep(LOOK_S)
 
     async def _look(self) -> None:

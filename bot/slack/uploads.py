@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import traceback
 from typing import Any, Final
 
 from slack_bolt.async_app import AsyncApp
@@ -144,12 +145,21 @@ class Uploads:
             await self._tasks.start(self._index(job))
         except (FileNotFetchedError, *CALL_FAILED) as error:
             log.warning("an upload failed", extra={"reason": type(error).__name__})
-            if job.attempts < MAX_ATTEMPTS:
-                await asyncio.to_thread(self._store.put_off, job, RETRY_S * job.attempts)
-            else:
-                await asyncio.to_thread(self._store.finish, job)
+            await self._try_again(job)
+        except HandbookError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the rim of a job: one must not end the rest
+            where = "".join(traceback.format_tb(error.__traceback__))
+            log.error("an upload failed: unexpected %s\n%s", type(error).__name__, where)
+            await self._try_again(job)
         finally:
             renewing.cancel()
+
+    async def _try_again(self, job: UploadJob) -> None:
+        if job.attempts < MAX_ATTEMPTS:
+            await asyncio.to_thread(self._store.put_off, job, RETRY_S * job.attempts)
+        else:
+            await asyncio.to_thread(self._store.finish, job)
 
     async def _renew(self, job: UploadJob) -> None:
         while True:

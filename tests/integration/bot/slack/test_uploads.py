@@ -178,6 +178,24 @@ async def test_a_sync_that_is_running_is_waited_for(sandbox: Sandbox, folder: Pa
     assert len(sandbox.calls("files.info")) == 1
 
 
+async def test_an_unexpected_failure_is_tried_again_and_ends_no_other_upload(
+    sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Odd(Maintenance):
+        failures = 1
+
+        def uploads(self):  # type: ignore[no-untyped-def]
+            if self.failures:
+                self.failures -= 1
+                raise RuntimeError("odd")
+            return super().uploads()
+
+    monkeypatch.setattr("bot.slack.uploads.RETRY_S", 0.01)
+    async with running(sandbox, folder, maintenance=Odd(settings_in(folder))):
+        sent = sandbox.share(ADMIN, {"page.md": b"# T\n\nTexte."})
+        await told(sandbox, sent, "1 page indexée")
+
+
 async def test_what_a_dead_process_left_is_indexed_by_the_next(
     sandbox: Sandbox, folder: Path
 ) -> None:
