@@ -233,7 +233,18 @@ def test_claims_sent_as_a_tool_call_are_read():
         (Scripted(body=completion(None, refusal="I cannot")), "refused"),
         (Scripted(delay_s=0.6, body={}), "in time"),
     ],
-    ids=["401", "404", "500", "429", "html", "html by name", "no choice", "empty", "refusal", "slow"],
+    ids=[
+        "401",
+        "404",
+        "500",
+        "429",
+        "html",
+        "html by name",
+        "no choice",
+        "empty",
+        "refusal",
+        "slow",
+    ],
 )
 def test_an_outage_says_what_to_look_at_and_no_secret(answer, words, caplog):
     caplog.set_level(logging.INFO)
