@@ -42,6 +42,8 @@ _RETRIED = frozenset((408, 409, 429))
 """Refusals that say to try again, besides 5xx."""
 _FIRST_PAUSE_S = 0.5
 """Before the first further attempt; each next one doubles it. Source: the openai package."""
+_LEAST_CHARS_PER_TOKEN = 1.0
+"""An endpoint that counts more than a token a character counts something else besides."""
 _LEAST_S = 0.001
 """Of a time-out: none at all would mean no limit."""
 
@@ -81,7 +83,17 @@ class ChatEndpoint:
         self._breaker = breaker or CircuitBreaker()
         self._meter = meter or RunMeter()
         self._dialect = Dialect()
+        self._chars_per_token = CHARS_PER_TOKEN
         self._lock = threading.Lock()
+
+    @property
+    def chars_per_token(self) -> float:
+        """Return how many characters the model's own tokenizer puts in a token.
+
+        It is what the endpoint told of the last request, and the safe estimate before that and
+        where it tells more than that.
+        """
+        return self._chars_per_token
 
     def complete(
         self,
@@ -122,7 +134,10 @@ class ChatEndpoint:
             self._breaker.gave_up()
             raise
         self._breaker.worked()
-        self._meter.count(_usage(completion, messages))
+        usage = _usage(completion, messages)
+        self._meter.count(usage)
+        measured = _chars_read(messages) / max(1, usage.prompt)
+        self._chars_per_token = min(CHARS_PER_TOKEN, max(_LEAST_CHARS_PER_TOKEN, measured))
         return _completion(completion, self.model)
 
     def _create(
@@ -355,7 +370,12 @@ class ModelGenerator:
         if not passages:
             return Draft((), query.language, confidence=0.0)
         ids = [f"p{secrets.token_hex(4)}" for _ in range(self._limits.max_passages)]
-        evidence = pack_context(passages, evidence_ids=ids, limits=self._limits)
+        evidence = pack_context(
+            passages,
+            evidence_ids=ids,
+            limits=self._limits,
+            chars_per_token=self._endpoint.chars_per_token,
+        )
         messages = build_messages(query.question, query.text, evidence)
         if rejected:
             messages.append(objections([(r.claim.sentence, r.reason) for r in rejected]))
@@ -496,9 +516,14 @@ def _usage(completion: ChatCompletion, messages: Sequence[dict[str, str]]) -> To
     told = completion.usage
     if told is not None:
         return TokenUsage(1, told.prompt_tokens or 0, told.completion_tokens or 0)
-    read = sum(len(message["content"]) for message in messages)
     written = sum(len(_text(choice.message)) for choice in completion.choices or ())
-    return TokenUsage(1, round(read / CHARS_PER_TOKEN), round(written / CHARS_PER_TOKEN))
+    return TokenUsage(
+        1, round(_chars_read(messages) / CHARS_PER_TOKEN), round(written / CHARS_PER_TOKEN)
+    )
+
+
+def _chars_read(messages: Sequence[dict[str, str]]) -> int:
+    return sum(len(message["content"]) for message in messages)
 
 
 def _text(message: ChatCompletionMessage) -> str:

@@ -14,7 +14,8 @@ from bot.records import Passage
 _WORD = re.compile(r"\w+")
 
 CHARS_PER_TOKEN = 3.5
-"""Of French and English prose in common chat models' vocabularies, on the safe side."""
+"""Of French and English prose in common chat models' vocabularies, on the safe side: until the
+model has counted by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class PackingLimits:
     Attributes:
         max_passages: Passages, at most.
         max_chars: Characters of one passage; longer ones are cut at a space.
-        max_tokens: Of all passages together, estimated with `CHARS_PER_TOKEN`.
+        max_tokens: Of all passages together.
         max_per_page: Passages of one page.
         near_duplicate: Similarity in [0, 1] from which a passage repeats one already taken.
         relevance: Share of relevance against novelty in greedy MMR, in [0, 1].
@@ -54,6 +55,7 @@ def pack_context(
     *,
     evidence_ids: Sequence[str],
     limits: PackingLimits | None = None,
+    chars_per_token: float = CHARS_PER_TOKEN,
 ) -> list[Evidence]:
     """Choose passages by greedy maximal marginal relevance.
 
@@ -62,6 +64,7 @@ def pack_context(
         evidence_ids: Ids to hand out, in order; at least `limits.max_passages`. The caller makes
             them unpredictable, so that a passage cannot imitate another one's envelope.
         limits: Budgets.
+        chars_per_token: What the budget of tokens is in characters, as the model counts them.
 
     Returns:
         In the order chosen: the most relevant first.
@@ -72,7 +75,7 @@ def pack_context(
     relevance = _relative_relevance(passages)
     # A page that says it is outdated is read only where there is no other.
     left = [p for p in passages if not p.chunk.outdated] or list(passages)
-    chosen, budget = list[Passage](), limits.max_tokens * CHARS_PER_TOKEN
+    chosen, budget = list[Passage](), limits.max_tokens * chars_per_token
     while left and len(chosen) < limits.max_passages:
         best = max(
             left,

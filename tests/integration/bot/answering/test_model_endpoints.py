@@ -116,6 +116,23 @@ def test_a_server_that_wants_nothing_optional_is_spoken_to_plainly_from_then_on(
     assert {"response_format", "seed", "temperature"}.isdisjoint(server.requests[-1]["body"])
 
 
+def test_passages_are_packed_by_the_tokens_that_the_model_itself_counts():
+    texts = {f"{n}.md": f"Règle {n} : " + f"mot{n} " * 200 for n in range(1, 5)}
+    passages = [
+        Passage(stored_chunk(page, text, page=page), rank=n, score=1 / n)
+        for n, (page, text) in enumerate(texts.items(), start=1)
+    ]
+    body = completion(REPLY)
+    body["usage"]["prompt_tokens"] = 10_000  # a tokenizer that makes much of every word
+    with scripted_server(Scripted(body=body)) as server:
+        model = ModelGenerator(client(server), "m")
+        model.draft(QUERY, passages)
+        model.draft(QUERY, passages)
+        first, second = (r["body"]["messages"][1]["content"] for r in server.requests)
+    assert first.count("evidence_id") == 4
+    assert second.count("evidence_id") == 1
+
+
 def test_attempts_share_the_time_that_one_reply_has():
     busy = Scripted(503, {"error": {"message": "busy"}}, headers={"Retry-After": "60"})
     with scripted_server(busy) as server:
