@@ -171,7 +171,7 @@ async def test_killed_during_a_question_from_the_home_tab_it_answers_once_after_
 async def test_a_private_question_is_answered_once_though_the_process_ends(
     sandbox: Sandbox, tmp_path: Path, end: str
 ) -> None:
-    async with serving(sandbox, tmp_path, answer_seconds=30 if end == "killed" else 5) as process:
+    async with serving(sandbox, tmp_path, answer_seconds=30 if end == "killed" else 10) as process:
         asked = sandbox.slash("camille", "general", "/handbook", "ask le télétravail ?")
         await sandbox.wait_for_ephemeral("camille", FRENCH.searching)
         process.send_signal(signal.SIGKILL if end == "killed" else signal.SIGTERM)
