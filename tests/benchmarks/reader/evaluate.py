@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +48,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read, fit and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--observed", type=Path, required=True)
-    parser.add_argument("--reader", type=Path, required=True)
+    parser.add_argument("--reader", type=Path, help="without one, the states alone are computed")
     parser.add_argument("--states", type=Path, required=True, help="kept from run to run")
     parser.add_argument("--lower", type=int, default=8)
+    parser.add_argument("--trained", type=int)
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     observed = list(records(options.observed))
     weights = read_weights(find_weights())
     pairs = [pair for number, record in enumerate(observed) for pair in windows(record, number)]
-    states = FrozenStates(options.states, pairs, weights)
-    for _ in states.compute(weights, options.lower, workers=options.workers):
-        pass
-    reader = Reader(weights, options.lower)
+    distinct = list(dict.fromkeys(replace(pair, kind="") for pair in pairs))
+    states = FrozenStates(options.states, distinct, weights)
+    for left in states.compute(weights, options.lower, workers=options.workers):
+        console.print(f"states of {left} windows left")
+    if options.reader is None:
+        return 0
+    reader = Reader(weights, options.lower, options.trained)
     reader.load_state_dict(torch.load(options.reader, weights_only=True))
-    logits = judge(reader, states, range(len(pairs)))
+    read = dict(zip(distinct, judge(reader, states, range(len(distinct))), strict=True))
+    logits = [read[replace(pair, kind="")] for pair in pairs]
     scores = _by_question(pairs, logits, len(observed))
     seen = [_with_scores(record, own) for record, own in zip(observed, scores, strict=True)]
     console.print(f"{len(observed)} questions, {len(pairs)} windows read")

@@ -73,10 +73,18 @@ class Reader(nn.Module):
     logit of "answers"; each token of the text has two logits, of starting and of ending the answer.
     """
 
-    def __init__(self, weights: E5Weights, lower_layers: int) -> None:
+    def __init__(self, weights: E5Weights, lower_layers: int, trained: int | None = None) -> None:
+        """Start from the encoder's own layers.
+
+        Args:
+            weights: Of the bundled encoder.
+            lower_layers: That are frozen.
+            trained: Layers above them; None is all that are left, 0 leaves the heads alone.
+        """
         super().__init__()
+        top = weights.layers if trained is None else lower_layers + trained
         self.layers = nn.ModuleList(
-            EncoderLayer(weights, layer) for layer in range(lower_layers, weights.layers)
+            EncoderLayer(weights, layer) for layer in range(lower_layers, top)
         )
         self.hidden = nn.Linear(3 * weights.dimension, weights.dimension)
         self.answers = nn.Linear(weights.dimension, 1)

@@ -14,6 +14,7 @@ import math
 import sys
 import time
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,12 +33,15 @@ from tests.benchmarks.public_sets import SEED
 from tests.benchmarks.reader.network import Reader
 from tests.benchmarks.reader.pairs import Pair, read_pairs
 from tests.benchmarks.reader.states import Batch, FrozenStates
+from tests.benchmarks.reader.windows import stems
 
 HELD_OUT_TENTHS = 1
 BATCH_PAIRS = 16
 POOL_BATCHES = 32
 """Batches are cut from pools of this many, sorted by length: little padding, still shuffled."""
 SPAN_WEIGHT = 0.3
+OVERLAP_BANDS = 8
+MOST_WEIGHT = 4.0
 
 console = Console(stderr=True)
 
@@ -48,6 +52,7 @@ class Plan:
 
     Attributes:
         lower: Layers that are frozen.
+        trained: Layers above them that are trained, None for all that are left.
         epochs: Passes over the pairs.
         layer_rate: Learning rate of the layers.
         head_rate: Of the heads.
@@ -56,6 +61,7 @@ class Plan:
     """
 
     lower: int = 8
+    trained: int | None = None
     epochs: int = 3
     layer_rate: float = 1e-4
     head_rate: float = 5e-4
@@ -73,13 +79,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--states", type=Path, help="kept states, if not in the work folder")
     parser.add_argument("--lower", type=int, default=DEFAULT_PLAN.lower)
+    parser.add_argument("--trained", type=int, help="layers trained; default: all the others")
     parser.add_argument("--epochs", type=int, default=DEFAULT_PLAN.epochs)
     parser.add_argument("--rate", type=float, default=DEFAULT_PLAN.layer_rate)
     parser.add_argument("--leave-out", nargs="*", default=(), help="sets held out whole")
+    parser.add_argument(
+        "--balance", action="store_true", help="make shared words tell nothing about the label"
+    )
     parser.add_argument("--workers", type=int, default=2, help="threads")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    plan = Plan(lower=options.lower, epochs=options.epochs, layer_rate=options.rate)
+    plan = Plan(options.lower, options.trained, options.epochs, layer_rate=options.rate)
     weights = read_weights(find_weights())
     states = FrozenStates(
         options.states or options.work / "states", read_pairs(options.pairs), weights
@@ -87,7 +97,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started = time.monotonic()
     for left in states.compute(weights, plan.lower, workers=options.workers):
         console.print(f"states of {left} pairs left, {time.monotonic() - started:.0f} s")
-    train(states, weights, plan, options.work, leave_out=options.leave_out, workers=options.workers)
+    train(
+        states,
+        weights,
+        plan,
+        options.work,
+        leave_out=options.leave_out,
+        workers=options.workers,
+        importance=overlap_balance(states.pairs) if options.balance else None,
+    )
     return 0
 
 
@@ -99,6 +117,7 @@ def train(
     *,
     leave_out: Sequence[str] = (),
     workers: int = 1,
+    importance: Sequence[float] | None = None,
 ) -> Reader:
     """Train a reader, or go on with the one in the work folder.
 
@@ -109,12 +128,14 @@ def train(
         work: Gets `log.jsonl`, `checkpoint.pt`, and `reader.pt` at the end.
         leave_out: Origins none of whose pairs are trained on.
         workers: Threads that share each batch.
+        importance: Of each pair's "answers" in the loss, 1 on average.
     """
     work.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(SEED)
     held_out = [i for i, p in enumerate(states.pairs) if is_held_out(p, leave_out)]
     training = sorted(set(range(len(states.pairs))) - set(held_out))
-    run = _Run(states, Reader(weights, plan.lower), plan, work, len(training), workers)
+    reader = Reader(weights, plan.lower, plan.trained)
+    run = _Run(states, reader, plan, work, len(training), workers, importance)
     run.resume()
     for epoch in range(plan.epochs):
         batches = list(_batches(states, training, epoch))
@@ -145,15 +166,17 @@ class _Run:
         work: Path,
         pairs: int,
         workers: int,
+        importance: Sequence[float] | None,
     ) -> None:
         self.reader = reader
+        self._importance = torch.tensor(importance or [1.0] * len(states.pairs))
         self._replicas = [_replica(reader) for _ in range(workers)]
         self._pool = ThreadPoolExecutor(workers)
         self._states = states
         self._work = work
         heads = [p for n, p in reader.named_parameters() if not n.startswith("layers.")]
         groups = [
-            {"params": reader.layers.parameters(), "lr": plan.layer_rate},
+            {"params": list(reader.layers.parameters()), "lr": plan.layer_rate},
             {"params": heads, "lr": plan.head_rate},
         ]
         self._optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
@@ -205,7 +228,7 @@ class _Run:
         replica.zero_grad()
         if not chosen:
             return 0.0
-        loss = loss_of(replica, self._states.batch(chosen))
+        loss = loss_of(replica, self._states.batch(chosen), self._importance[list(chosen)])
         loss.backward()
         return loss.item()
 
@@ -257,10 +280,34 @@ def judge(reader: Reader, states: FrozenStates, chosen: Sequence[int]) -> list[f
     return [logits[i] for i in chosen]
 
 
-def loss_of(reader: Reader, batch: Batch) -> Tensor:
+def overlap_balance(pairs: Sequence[Pair]) -> list[float]:
+    """Weigh pairs so that how many words question and text share tells nothing about the label.
+
+    In most sets answers repeat their question more than near misses do; in a handbook it is the
+    other way round. Within each set and each band of shared words both labels weigh the same.
+    """
+    bands = [(pair.origin, _band(pair)) for pair in pairs]
+    labels = Counter((band, pair.answered) for band, pair in zip(bands, pairs, strict=True))
+    weights = [
+        min(MOST_WEIGHT, sum(labels[band, label] for label in (True, False)) / (2 * own))
+        if (own := labels[band, pair.answered]) and labels[band, not pair.answered]
+        else 0.0
+        for band, pair in zip(bands, pairs, strict=True)
+    ]
+    mean = sum(weights) / len(weights)
+    return [weight / mean for weight in weights]
+
+
+def _band(pair: Pair) -> int:
+    asked = stems(pair.question)
+    shared = len(asked & stems(f"{pair.heading} {pair.text}"))
+    return round(OVERLAP_BANDS * shared / max(1, len(asked)))
+
+
+def loss_of(reader: Reader, batch: Batch, importance: Tensor) -> Tensor:
     """Return the loss of "answers", plus that of the span where one is known."""
     logits, bounds = reader(batch.states, batch.lengths, batch.passages, batch.texts)
-    loss = functional.binary_cross_entropy_with_logits(logits, batch.answered)
+    loss = functional.binary_cross_entropy_with_logits(logits, batch.answered, weight=importance)
     known = batch.spans[:, 0] >= 0
     if known.any():
         for side in (0, 1):

@@ -13,7 +13,7 @@ from tests.benchmarks.reader.network import LowerLayers, Reader
 from tests.benchmarks.reader.pairs import Pair
 from tests.benchmarks.reader.reading import MAX_TOKENS, lay_out
 from tests.benchmarks.reader.states import FrozenStates
-from tests.benchmarks.reader.train import Plan, is_held_out, judge, train
+from tests.benchmarks.reader.train import Plan, is_held_out, judge, overlap_balance, train
 
 PLAN = Plan(lower=11, epochs=2, checks=1)
 
@@ -128,3 +128,32 @@ def test_a_question_is_held_out_with_all_its_pairs(pairs):
     assert 0 < len(held_out) < len(pairs)
     assert all(is_held_out(pair) for pair in pairs if pair.group == held_out[0].group)
     assert all(is_held_out(pair, ["set"]) for pair in pairs)
+
+
+def test_weighed_pairs_share_as_many_words_whether_they_answer_or_not():
+    question = "combien de jours de congés"
+    near, far = "Les jours de congés sont combien ?", "Le bureau ferme le soir."
+    made = [(near, True)] * 6 + [(near, False)] * 2 + [(far, True)] * 2 + [(far, False)] * 6
+    pairs = [Pair("set", "g", "", question, "", text, answered) for text, answered in made]
+    weights = overlap_balance(pairs)
+    for text in (near, far):
+        of_label = [
+            sum(w for w, p in zip(weights, pairs, strict=True) if (p.text, p.answered) == (text, a))
+            for a in (True, False)
+        ]
+        assert of_label[0] == pytest.approx(of_label[1])
+    assert sum(weights) == pytest.approx(len(pairs))
+
+
+def test_a_band_of_one_label_alone_teaches_nothing():
+    pairs = [Pair("set", "g", "", "le bureau", "", "le bureau", True)]
+    pairs += [Pair("set", "g", "", "le bureau", "", "ailleurs", a) for a in (True, False)]
+    assert overlap_balance(pairs)[0] == 0.0
+
+
+def test_heads_alone_leave_the_layers_as_they_are(weights, states, tmp_path):
+    reader = train(states, weights, Plan(lower=11, trained=0, epochs=2, checks=1), tmp_path / "w")
+    assert len(reader.layers) == 0
+    records = (tmp_path / "w" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    losses = [json.loads(record)["loss"] for record in records]
+    assert losses[1] < losses[0]
