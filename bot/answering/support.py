@@ -156,6 +156,7 @@ def support_signals(
             (p.chunk.source, p.chunk.page) == (best.source, best.page) for p in top
         ) / len(top)
         signals["cosine"] = max(p.signals.get("cosine", 0.0) for p in passages)
+        signals["lift"] = max(p.signals.get("lift", 0.0) for p in passages)
         signals["best_unit"] = max(max(p.unit_cosines, default=0.0) for p in passages)
         signals["same_language"] = float(query.language in (best.language, "und"))
     if claims:

@@ -1,8 +1,8 @@
-"""Fits the support check on public question sets and prints numbers for `support_model.py`.
+"""Fits the support check on question sets and prints numbers for `support_model.py`.
 
-`python -m tests.benchmarks.fit_support --shared ../shared [--check okp4 etalab …]`. The sets of
-`--check` (hand-made ones, indexed by `tests.benchmarks.quality`) take no part in the weights: they
-choose the threshold, and show what it gives.
+`python -m tests.benchmarks.fit_support --shared ../shared [--sets piaf …] [--handbooks okp4 …]`.
+Every set weighs the same. Hand-made ones, indexed by `tests.benchmarks.quality`, are judged by the
+fit without them: what is printed for them is held out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from bot.answering.answerer import Answerer
 from bot.answering.calibration import (
     Observation,
     area_under_curve,
-    choose_threshold,
     fit_logistic,
 )
 from bot.answering.support import hard_rules
@@ -36,13 +35,13 @@ from tests.benchmarks.public_sets import (
 ROOT = Path(__file__).resolve().parents[2]
 SIGNALS = (
     "unit_cosine",
-    "cosine",
+    "lift",
     "typed_gap",
     "margin",
     "entity_missing",
     "same_language",
 )
-MAX_FALSE = 0.2
+THRESHOLDS = (0.4, 0.45, 0.5, 0.55, 0.6)
 PENALTY = 3.0
 
 console = Console()
@@ -53,27 +52,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     parser.add_argument("--work", type=Path, default=ROOT / "data" / "quality")
-    parser.add_argument("--sets", nargs="*", default=("piaf", "clapnq"))
-    parser.add_argument("--check", nargs="*", default=())
+    parser.add_argument("--sets", nargs="*", default=("clapnq", "cnil", "piaf"))
+    parser.add_argument("--handbooks", nargs="*", default=())
     options = parser.parse_args(arguments)
     public = {name: observe_public(name, options.shared, options.work) for name in options.sets}
-    checked = {
+    handbooks = {
         name: observe(
             read_questions(options.shared / "questions" / f"{name}.jsonl"), name, options.work
         )
-        for name in options.check
+        for name in options.handbooks
     }
-    for name, held_out in public.items():
-        others = {other: seen for other, seen in public.items() if other != name}
-        if others:
-            report(f"{name}, fitted on the others", held_out, probabilities(others, held_out))
-    groups = [name for name, seen in public.items() for _ in seen]
-    fit = fit_logistic(_all(public), SIGNALS, groups=groups, penalty=PENALTY)
+    every = public | handbooks
+    judged = {name: probabilities(every, name) for name in every} if len(every) > 1 else {}
+    for name, held_out in judged.items():
+        report(f"{name}, fitted on the others", every[name], held_out)
+    if len(handbooks) > 1:
+        pooled = [probability for name in handbooks for probability in judged[name]]
+        report("handbooks, each fitted on the others", _all(handbooks), pooled)
+    groups = [name for name, seen in every.items() for _ in seen]
+    fit = fit_logistic(_all(every), SIGNALS, groups=groups, penalty=PENALTY)
     console.print(f"intercept={fit.intercept:.3f}")
     console.print({name: round(weight, 3) for name, weight in fit.weights.items()})
-    if checked:
-        seen = _all(checked)
-        report("hand-made sets", seen, [fit.probability(o.signals) for o in seen])
     return 0
 
 
@@ -94,27 +93,29 @@ def observe(questions: Sequence[LabelledQuestion], name: str, work: Path) -> lis
         ]
 
 
-def probabilities(
-    training: Mapping[str, Sequence[Observation]], held_out: Sequence[Observation]
-) -> list[float]:
-    """Fit on some sets and judge another."""
+def probabilities(sets: Mapping[str, Sequence[Observation]], held_out: str) -> list[float]:
+    """Fit on the other sets and judge this one."""
+    training = {name: seen for name, seen in sets.items() if name != held_out}
     groups = [name for name, seen in training.items() for _ in seen]
     fit = fit_logistic(_all(training), SIGNALS, groups=groups, penalty=PENALTY)
-    return [fit.probability(observation.signals) for observation in held_out]
+    return [fit.probability(observation.signals) for observation in sets[held_out]]
 
 
 def report(title: str, seen: Sequence[Observation], judged: Sequence[float]) -> None:
     """Print how well probabilities tell right answers from unanswerable questions."""
     kept = [(o, p) for o, p in zip(seen, judged, strict=True) if o.right or not o.answerable]
     area = area_under_curve([o.right for o, _ in kept], [p for _, p in kept])
-    threshold = choose_threshold(seen, judged, max_false=MAX_FALSE)
-    shown = [o for o, p in zip(seen, judged, strict=True) if p >= threshold and not o.vetoed]
+    console.print(f"{title}: n={len(seen)}, AUROC {area:.2f}")
     answerable = sum(o.answerable for o in seen)
-    right = sum(o.right for o in shown) / answerable
-    console.print(
-        f"{title}: n={len(seen)}, AUROC {area:.2f}; threshold {threshold:.3f} gives"
-        f" {right:.0%} correct at {MAX_FALSE:.0%} false answers"
-    )
+    for threshold in THRESHOLDS:
+        shown = [o for o, p in zip(seen, judged, strict=True) if p >= threshold and not o.vetoed]
+        false = sum(not o.answerable for o in shown)
+        right = sum(o.right for o in shown)
+        console.print(
+            f"  from {threshold}: {right / max(1, answerable):.0%} correct,"
+            f" {false / max(1, len(seen) - answerable):.0%} false answers,"
+            f" {right / max(1, len(shown) - false):.0%} right when answering"
+        )
 
 
 def _observation(labelled: LabelledQuestion, answerer: Answerer) -> Observation:

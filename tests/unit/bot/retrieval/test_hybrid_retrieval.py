@@ -188,3 +188,16 @@ def test_a_unit_is_encoded_under_its_nearest_heading_and_its_lead_in():
         heading=("Outils", "RH"),
     )
     assert unit_texts(chunk) == ["RH - Une phrase.", "Taleez", "Taleez - Il sert à: - suivi"]
+
+
+def test_a_passage_says_how_far_it_stands_out_from_those_merely_on_the_subject(monkeypatch):
+    monkeypatch.setattr("bot.retrieval.hybrid.CROWD_RANK", 2)
+    embedder = FakeEmbedder()
+    reader = FakeIndexReader(CHUNKS, embedder)
+    found = hybrid(reader, embedder).search(Question("quatre jours mariage"), top_k=3)
+
+    lifts = {passage.legs["vector"]: passage.signals["lift"] for passage in found.passages}
+    cosines = {passage.legs["vector"]: passage.signals["cosine"] for passage in found.passages}
+    assert lifts[2] == 0.0
+    assert lifts[1] == pytest.approx(cosines[1] - cosines[2])
+    assert lifts[1] > 0 > lifts[3]
