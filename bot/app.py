@@ -288,6 +288,7 @@ def _model(
     metered(meter)
     generator = open_model_generator(settings, meter=meter, incidents=incidents)
     chat, max_tokens = generator.endpoint, settings.answer_max_tokens
+    resources.callback(chat.close)
     return _Model(
         generator,
         ModelRewriter(chat, max_tokens=max_tokens),

@@ -4,6 +4,7 @@ BotError
 ├── GenerationError
 │   ├── AnswerUnavailable          the model is down, slow, refusing or out of budget
 │   └── AnswerNotGrounded          the model answered, but nothing it said can be shown
+├── AnswerAbandoned                nobody waits for the answer any more
 ├── ReadingFailed                  the reader of READER_MODEL cannot be loaded or fails
 ├── VaultError                     a stored token cannot be opened with the keys there are
 ├── WorkspaceUnavailable           we cannot act in a workspace now, but perhaps later
@@ -31,6 +32,10 @@ class AnswerUnavailable(GenerationError):  # noqa: N818 - name fixed by the desi
 
 class AnswerNotGrounded(GenerationError):  # noqa: N818 - name fixed by the design
     """The model's draft has no claim that its passages support."""
+
+
+class AnswerAbandoned(BotError):  # noqa: N818 - says how things are, as its siblings do
+    """Nobody waits for the answer any more: it was stopped, or the process ends."""
 
 
 class ReadingFailed(BotError):  # noqa: N818 - says how things are, as its siblings do

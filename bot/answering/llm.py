@@ -1,4 +1,7 @@
-"""The generator with a model: any OpenAI-compatible chat endpoint. Alone imports openai."""
+"""The generator with a model: any OpenAI-compatible chat endpoint.
+
+Alone imports openai, and the HTTP client that openai brings.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,18 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
+import httpx2
 import openai
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessage
 from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
+from bot.answering.abandoning import Abandonment, abandonable
 from bot.answering.breaker import CircuitBreaker, Incidents
 from bot.answering.chat import Completion
 from bot.answering.dialect import Dialect
@@ -46,6 +52,8 @@ _LEAST_CHARS_PER_TOKEN = 1.0
 """An endpoint that counts more than a token a character counts something else besides."""
 _LEAST_S = 0.001
 """Of a time-out: none at all would mean no limit."""
+CONNECT_S = 5.0
+"""To reach an endpoint: until then a request cannot be broken off. Source: the openai package."""
 
 
 _LASTING = (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError)
@@ -85,6 +93,8 @@ class ChatEndpoint:
         self._dialect = Dialect()
         self._chars_per_token = CHARS_PER_TOKEN
         self._lock = threading.Lock()
+        self._running: set[Abandonment] = set()
+        self._is_closed = False
 
     @property
     def chars_per_token(self) -> float:
@@ -105,18 +115,55 @@ class ChatEndpoint:
         timeout_s: float | None = None,
     ) -> Completion:
         """Ask for one reply; see `Chat.complete`."""
+        with self._until_closed() as abandonment:
+            return self._complete(messages, max_tokens, schema, on_text, timeout_s, abandonment)
+
+    def close(self) -> None:
+        """Give up what is being asked, and ask nothing more."""
+        with self._lock:
+            self._is_closed = True
+            running = tuple(self._running)
+        for abandonment in running:
+            abandonment.abandon()
+
+    @contextmanager
+    def _until_closed(self) -> Iterator[Abandonment]:
+        with abandonable() as abandonment:
+            with self._lock:
+                self._running.add(abandonment)
+                is_closed = self._is_closed
+            try:
+                if is_closed:
+                    abandonment.abandon()
+                abandonment.check()
+                yield abandonment
+            finally:
+                with self._lock:
+                    self._running.discard(abandonment)
+
+    def _complete(
+        self,
+        messages: Sequence[dict[str, str]],
+        max_tokens: int,
+        schema: dict[str, object] | None,
+        on_text: Callable[[str], None] | None,
+        timeout_s: float | None,
+        abandonment: Abandonment,
+    ) -> Completion:
         refusal = self._meter.refusal() or self._breaker.refusal()
         if refusal is not None:
             raise AnswerUnavailable(refusal)
+        limit_s = self._timeout_s if timeout_s is None else timeout_s
         try:
-            completion = self._create(
-                messages,
-                max_tokens=max_tokens,
-                schema=schema,
-                on_text=on_text,
-                deadline=_Deadline(self._timeout_s if timeout_s is None else timeout_s),
-            )
-        except openai.OpenAIError as error:
+            with _broken_off(abandonment):
+                completion = self._create(
+                    messages,
+                    max_tokens=max_tokens,
+                    schema=schema,
+                    on_text=on_text,
+                    deadline=_Deadline(limit_s, abandonment),
+                )
+        except (openai.OpenAIError, httpx2.HTTPError) as error:
             reason = _words(self.model, error)
             if isinstance(error, (openai.BadRequestError, openai.UnprocessableEntityError)):
                 self._breaker.gave_up()  # it is up, and refuses this request
@@ -180,7 +227,10 @@ class ChatEndpoint:
                 reply = self._client.chat.completions.create(
                     model=self.model,
                     messages=cast(Any, messages),
-                    timeout=max(_LEAST_S, deadline.left_s()),
+                    timeout=httpx2.Timeout(
+                        max(_LEAST_S, deadline.left_s()),
+                        connect=min(CONNECT_S, max(_LEAST_S, deadline.left_s())),
+                    ),
                     **options,
                 )
                 return reply
@@ -190,7 +240,7 @@ class ChatEndpoint:
                 if not further or not _may_pass(error) or wait_s >= deadline.left_s():
                     raise
                 further, pause_s = further - 1, 2 * pause_s
-                time.sleep(wait_s)
+                deadline.pause(wait_s)
 
     def _listen(
         self,
@@ -222,11 +272,27 @@ class ChatEndpoint:
         return True
 
 
+@contextmanager
+def _broken_off(abandonment: Abandonment) -> Iterator[None]:
+    """Take what ends because we broke it off for that, and not for a failure of the model."""
+    try:
+        yield
+    except (openai.OpenAIError, httpx2.HTTPError, ValueError):
+        abandonment.check()
+        raise
+    abandonment.check()  # a reply may end without being whole
+
+
 class _Deadline:
     """When a reply must be there, attempts and pauses together."""
 
-    def __init__(self, limit_s: float) -> None:
+    def __init__(self, limit_s: float, abandonment: Abandonment) -> None:
         self._at = time.monotonic() + limit_s
+        self._abandonment = abandonment
+
+    def pause(self, seconds: float) -> None:
+        """Wait, at most until the reply is given up."""
+        self._abandonment.pause(seconds)
 
     def left_s(self) -> float:
         return self._at - time.monotonic()
@@ -464,7 +530,25 @@ def _client(settings: BotSettings) -> openai.OpenAI:
         default_headers={"api-key": secret} if "api-version" in query else None,
         timeout=settings.answer_timeout_s,
         max_retries=2,
+        http_client=_http_client(settings.answer_timeout_s),
     )
+
+
+def _http_client(timeout_s: float) -> httpx2.Client:
+    """Return what makes requests that can be broken off.
+
+    Each has a connection of its own: which one a request takes is told when it is opened.
+    """
+    return openai.DefaultHttpxClient(
+        timeout=timeout_s,
+        limits=httpx2.Limits(max_keepalive_connections=0),
+        event_hooks={"request": [_watched]},
+    )
+
+
+def _watched(request: httpx2.Request) -> None:
+    with abandonable() as abandonment:
+        request.extensions["trace"] = abandonment.watch
 
 
 def _seconds(timeout: object) -> float:
@@ -558,11 +642,12 @@ def _refusal(error: openai.APIStatusError) -> str:
     )
 
 
-def _words(model: str, error: openai.OpenAIError) -> str:
+def _words(model: str, error: openai.OpenAIError | httpx2.HTTPError) -> str:
     """Say what went wrong, without the server's own text: it may hold the key or the question."""
-    if isinstance(error, openai.APITimeoutError):
+    # The client lets errors of reading a refusal through as they are.
+    if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
         return f"the model {model} did not answer in time"
-    if isinstance(error, openai.APIConnectionError):
+    if isinstance(error, (openai.APIConnectionError, httpx2.TransportError)):
         return f"the endpoint of the model {model} cannot be reached: check OPENAI_BASE_URL"
     if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return f"the endpoint of the model {model} refused the key: check OPENAI_API_KEY"
