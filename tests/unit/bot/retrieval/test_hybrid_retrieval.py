@@ -10,6 +10,7 @@ from bot.records import Question
 from bot.retrieval.hybrid import (
     KEYWORDS_ONLY,
     OTHER_MODEL,
+    SMALL_INDEX_LIFT,
     Fusion,
     HybridRetriever,
     RetrievalLimits,
@@ -201,3 +202,11 @@ def test_a_passage_says_how_far_it_stands_out_from_those_merely_on_the_subject(m
     assert lifts[2] == 0.0
     assert lifts[1] == pytest.approx(cosines[1] - cosines[2])
     assert lifts[1] > 0 > lifts[3]
+
+
+def test_a_small_handbook_cannot_tell_who_stands_out():
+    embedder = FakeEmbedder()
+    reader = FakeIndexReader(CHUNKS, embedder)
+    found = hybrid(reader, embedder).search(Question("quatre jours mariage"), top_k=3)
+
+    assert max(p.signals["lift"] for p in found.passages) == pytest.approx(SMALL_INDEX_LIFT)
