@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,7 @@ from bot.store import ModelUsage, opened
 from bot.store.citations import CitationStore
 from ingest import (
     PUBLIC,
+    Audiences,
     ConfigurationError,
     IndexNotBuiltError,
     IndexStatus,
@@ -184,6 +185,15 @@ class Maintenance:
         """Compare what answers quoted with the index (see `bot.freshness.find_stale`)."""
         with open_reader(self._settings) as reader:
             return find_stale(store, reader, days=days)
+
+    def readers_of(self, pages: Collection[tuple[str, str]]) -> dict[tuple[str, str], Audiences]:
+        """Return who may read pages (source, path) now; those that are gone are absent.
+
+        Raises:
+            IndexStoreError: If the index cannot be read.
+        """
+        with open_reader(self._settings) as reader:
+            return {named: page.audiences for named, page in reader.page_texts(pages).items()}
 
     def pause(self) -> None:
         """Skip every scheduled sync, in every process, until `resume`.

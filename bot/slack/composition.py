@@ -224,12 +224,13 @@ def _common(given: Foundation) -> _Common:
     )
     rules = given.rules
     channels = ChannelPolicy(given.stores.channel_settings)
+    readers = Readers(rules.audiences, people)
     return _Common(
         client=client,
         poster=poster,
         pauses=pauses,
         people=people,
-        readers=Readers(rules.audiences, people),
+        readers=readers,
         channels=channels,
         admission=Admission(
             people,
@@ -253,6 +254,8 @@ def _common(given: Foundation) -> _Common:
             people,
             poster,
             given.connection.enter,
+            readers,
+            channels,
             owners_channel=rules.owners_channel,
             days=rules.freshness_days,
         ),

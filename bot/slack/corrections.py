@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.maintenance import Maintenance
+from bot.slack.audiences import Readers
 from bot.slack.background import BackgroundTasks
+from bot.slack.channel_settings import ChannelPolicy
 from bot.slack.connection.bolt import Enter
 from bot.slack.connection.reaching import CALL_FAILED
 from bot.slack.connection.web_client import SlackClient
@@ -21,13 +24,15 @@ from bot.slack.rendering import Block, Message, button, render_notice
 from bot.slack.replies import ReplyAddress
 from bot.slack.wording import DEFAULT_LANGUAGE, WORDS, Words, language_of_locale
 from bot.store import CitationStore, StaleAnswer
-from ingest import HandbookError
+from ingest import Audiences, HandbookError, within
 
 log = logging.getLogger(__name__)
 
 NOTE: Final = "post_correction"
 DISMISS: Final = "dismiss_correction"
 OPEN: Final = "open_corrected"
+DIRECT: Final = "D"
+"""How ids of direct messages begin."""
 LISTED: Final = 15
 """Answers in a list; each is two blocks, and a message takes 50."""
 LOOK_S: Final = 15.0
@@ -43,6 +48,8 @@ class Corrections:
         people: Says who is an admin.
         client: Posts.
         enter: Begins to act in a workspace.
+        readers: Says which pages somebody may read.
+        channels: Says which channels want their answers in direct messages.
         owners_channel: Told when there are new ones; "": nobody is.
         days: How far back answers are looked at; 0: none are.
     """
@@ -54,6 +61,8 @@ class Corrections:
         people: People,
         client: SlackClient,
         enter: Enter,
+        readers: Readers,
+        channels: ChannelPolicy,
         *,
         owners_channel: str,
         days: int,
@@ -63,6 +72,8 @@ class Corrections:
         self._people = people
         self._client = client
         self._enter = enter
+        self._readers = readers
+        self._channels = channels
         self._owners_channel = owners_channel
         self._days = days
         self._generation: int | None = None
@@ -89,11 +100,35 @@ class Corrections:
             return render_notice(words.admins_only)
         try:
             stale = await asyncio.to_thread(self._store.waiting, team_id, limit=LISTED)
+            shown = await self._readable(stale, user_id, words)
         except HandbookError as error:
             log.error("answers to correct are unknown: %s", error)
             return render_notice(words.outage)
-        links = [await self._link(answer) for answer in stale]
-        return render_stale(stale, links, words)
+        links = [await self._link(answer) for answer in shown]
+        return render_stale(shown, links, words)
+
+    async def _readable(
+        self, stale: Sequence[StaleAnswer], user_id: str, words: Words
+    ) -> list[StaleAnswer]:
+        """Return answers without the titles of pages that somebody may not read.
+
+        Who could read a page that is gone is not known any more. One that was quoted for everybody
+        in a channel is named to those who may read as much.
+        """
+        if not stale:
+            return []
+        own = await self._readers.alone(user_id, "")
+        named = {(one.source, one.page) for one in stale}
+        now = await asyncio.to_thread(self._maintenance.readers_of, named)
+
+        def may_read(one: StaleAnswer) -> bool:
+            readers: Audiences | None = now.get((one.source, one.page))
+            if readers is not None:
+                return not readers.isdisjoint(own | within(one.team_id, own))
+            is_public = bool(one.thread_ts) and not one.channel_id.startswith(DIRECT)
+            return is_public and self._readers.everybody(one.channel_id) <= own
+
+        return [one if may_read(one) else replace(one, title=words.stale_hidden) for one in stale]
 
     async def _watch(self) -> None:
         while True:
@@ -132,7 +167,7 @@ class Corrections:
             return
         answer, address, words = decided
         try:
-            if answer.thread_ts:
+            if answer.thread_ts and not await self._is_private(answer):
                 spoken = WORDS[language_of_locale(answer.language) or DEFAULT_LANGUAGE]
                 said = spoken.correction_note.format(title=clean(answer.title))
                 await self._post(answer.channel_id, answer.thread_ts, render_notice(said))
@@ -144,12 +179,15 @@ class Corrections:
                 await self._post(answer.user_id, None, render_notice(said))
         except TimeoutError:
             log.warning("nobody knows whether a correction was posted")  # twice is worse
-        except CALL_FAILED as error:
+        except (HandbookError, *CALL_FAILED) as error:
             log.error("a correction was not posted: %s", type(error).__name__)
             await asyncio.to_thread(self._store.undecide, answer.question_id)
             await address.show(render_notice(words.correction_failed))
             return
         await address.show(render_notice(words.correction_posted))
+
+    async def _is_private(self, answer: StaleAnswer) -> bool:
+        return (await self._channels.of(answer.team_id, answer.channel_id)).private
 
     async def _dismiss(self, body: dict[str, Any]) -> None:
         decided = await self._decided(body)

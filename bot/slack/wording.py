@@ -189,6 +189,7 @@ class Words:
     stale_listed: str
     stale_public: str
     stale_private: str
+    stale_hidden: str
     correction_post: str
     correction_dismiss: str
     correction_open: str
@@ -480,6 +481,7 @@ FRENCH = Words(
     stale_listed="Ces réponses citent un passage qui a changé ou disparu depuis :",
     stale_public="réponse dans un fil",
     stale_private="réponse privée",
+    stale_hidden="Page supprimée, ou réservée à d'autres",
     correction_post="Signaler le changement",
     correction_dismiss="Laisser",
     correction_open="Voir",
@@ -776,6 +778,7 @@ ENGLISH = Words(
     stale_listed="These answers quote a passage that has changed or gone since:",
     stale_public="answer in a thread",
     stale_private="private answer",
+    stale_hidden="Page that is gone, or for others",
     correction_post="Tell of the change",
     correction_dismiss="Let it be",
     correction_open="See it",

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Engine, Row, and_, delete, exists, insert, select, update
 
-from bot.store.tables import citations, questions, stale_answers
+from bot.store.tables import citations, jobs, questions, stale_answers
 from bot.store.transactions import transaction
 
 DAY_S = 86_400.0
@@ -35,7 +35,7 @@ class StaleAnswer:
 
     Attributes:
         channel_id: Where it was asked.
-        thread_ts: Its thread; None when it was given in private.
+        thread_ts: Its thread; None when it was given in private, or went to a direct message.
         message_ts: Of the message that asked; None likewise.
         user_id: Who asked.
         language: Of the answer.
@@ -170,18 +170,22 @@ def _described() -> Any:
         .label("title")
     )
     asked = [column for column in questions.c if column.name not in {"question_id", "team_id"}]
-    return select(stale_answers, *asked, title).join(
-        questions, questions.c.question_id == stale_answers.c.question_id
+    return (
+        select(stale_answers, *asked, title, jobs.c.posted_channel)
+        .join(questions, questions.c.question_id == stale_answers.c.question_id)
+        .outerjoin(jobs, jobs.c.job_id == stale_answers.c.question_id)
     )
 
 
 def _answer(row: Row[Any]) -> StaleAnswer:
+    # A channel may want its answers in direct messages, or have been closed to us.
+    went_elsewhere = row.posted_channel and row.posted_channel != row.channel_id
     return StaleAnswer(
         question_id=row.question_id,
         team_id=row.team_id,
         channel_id=row.channel_id,
-        thread_ts=row.thread_ts,
-        message_ts=row.message_ts,
+        thread_ts=None if went_elsewhere else row.thread_ts,
+        message_ts=None if went_elsewhere else row.message_ts,
         user_id=row.user_id,
         language=row.language,
         question=row.question,

@@ -51,11 +51,13 @@ class IndexedPage:
 
     Attributes:
         version: Content hash.
+        audiences: Who may read it.
         text: Its chunks, in order.
         with_context: The same, each chunk after what it needs from further up.
     """
 
     version: str
+    audiences: Audiences
     text: str
     with_context: str
 

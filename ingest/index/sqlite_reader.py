@@ -259,10 +259,14 @@ class SqliteIndexReader:
                 page = connection.execute(named).one_or_none()
                 if page is None:
                     continue
+                readers = select(page_audiences.c.audience).where(
+                    page_audiences.c.page_id == page.id
+                )
                 of_page = select(*columns).where(chunks.c.page_id == page.id)
                 rows = connection.execute(of_page.order_by(chunks.c.position)).all()
                 found[source, path] = IndexedPage(
                     page.content_hash,
+                    frozenset(connection.scalars(readers)),
                     "\n".join(row.text for row in rows),
                     "\n".join(f"{row.context}\n{row.text}" for row in rows),
                 )

@@ -16,8 +16,8 @@ from bot.sandbox.workspace import Message
 from bot.slack.corrections import DISMISS, NOTE
 from bot.slack.house_rules import HouseRules
 from bot.slack.wording import ENGLISH, FRENCH
-from bot.store import CitationStore, open_engine
-from ingest import run_ingest
+from bot.store import ChannelSettings, ChannelSettingsStore, CitationStore, open_engine
+from ingest import AudienceConfig, run_ingest
 from tests.slack_running import running, settings_in
 
 PATIENCE_S = 60
@@ -163,3 +163,67 @@ async def test_an_answer_whose_page_is_gone_can_be_let_be(
             assert (await listed(sandbox, "amina", 3)).text == FRENCH.stale_none
 
     assert len(sandbox.replies(asked)) == 1
+
+
+async def test_a_page_that_an_admin_may_not_read_is_not_named_to_them(
+    sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.slack.corrections.LOOK_S", 0.1)
+    (folder / "handbook.toml").write_text(
+        '[[sources]]\nname = "guide"\npath = "pages"\npath_audiences = {"teletravail*" = ["rh"]}\n'
+    )
+    written(folder, "teletravail-plus.md", PAGE.format(days="deux").replace("Télé", "Autre télé"))
+    await synced(folder)
+    team_id = sandbox.workspace().team_id
+    hr = AudienceConfig(users=frozenset({sandbox.workspace().user("camille").user_id}))
+    rules = HouseRules(freshness_days=30, audiences={"rh": hr})
+    with open_engine_room(settings_in(folder)) as handbook:
+        async with running(sandbox, folder, handbook=handbook, rules=rules):
+            asked = sandbox.direct_message("camille", ASKED)
+            await sandbox.wait_for_reply(asked, "deux jours", timeout_s=PATIENCE_S)
+            badge = sandbox.say("james", "general", "@Manuel où se déclare un badge perdu ?")
+            await sandbox.wait_for_reply(badge, "accueil", timeout_s=PATIENCE_S)
+            written(folder, "teletravail.md", PAGE.format(days="trois"))
+            (folder / "pages" / "teletravail-plus.md").unlink()
+            (folder / "pages" / "badge.md").unlink()
+            await synced(folder)
+            await found(folder, 2, team_id)
+            shown = await listed(sandbox, "amina", 1)
+
+    assert "Télétravail" not in json.dumps(shown.blocks, ensure_ascii=False) + shown.text
+    assert shown.text.count(FRENCH.stale_hidden) == 1
+    assert "Badge (guide)" in shown.text  # everybody in the channel could read it
+
+
+async def test_what_went_to_a_direct_message_is_corrected_there(
+    sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.slack.corrections.LOOK_S", 0.1)
+    team_id = sandbox.workspace().team_id
+    channel_id = sandbox.workspace().channel("general").channel_id
+    rules = HouseRules(freshness_days=30)
+    with open_engine_room(settings_in(folder)) as handbook:
+        async with running(sandbox, folder, handbook=handbook, rules=rules):
+            engine = open_engine(f"sqlite:///{folder / 'manuel.db'}")
+            quietly = ChannelSettings(private=True)
+            ChannelSettingsStore(engine).put(team_id, channel_id, quietly)
+            asked = sandbox.say("camille", "general", f"@Manuel {ASKED}")
+            private = sandbox.workspace().direct(sandbox.workspace().user("camille").user_id)
+            await sandbox.wait_for_message(
+                private.channel_id, lambda m: "deux jours" in m.text, timeout_s=PATIENCE_S
+            )
+            ChannelSettingsStore(engine).put(team_id, channel_id, ChannelSettings())
+            engine.dispose()
+            written(folder, "teletravail.md", PAGE.format(days="trois"))
+            await synced(folder)
+            await found(folder, 1, team_id)
+            shown = await listed(sandbox, "amina", 1)
+            value = shown.blocks[-1]["elements"][0]["value"]
+            sandbox.click("amina", shown, NOTE, value)
+            await sandbox.wait_for_message(
+                private.channel_id, lambda m: "a changé depuis" in m.text, timeout_s=PATIENCE_S
+            )
+            await sandbox.wait_for_ephemeral("amina", FRENCH.correction_posted)
+
+    assert FRENCH.stale_private in shown.text
+    assert sandbox.replies(asked) == []
