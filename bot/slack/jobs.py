@@ -15,8 +15,10 @@ from contextvars import copy_context
 from functools import partial
 from typing import ParamSpec, Protocol, TypeVar
 
+from bot.answering.abandoning import Abandonment, abandonable
 from bot.answering.streaming import OnClaim
 from bot.errors import (
+    AnswerAbandoned,
     DeliveryDelayed,
     DeliveryRefused,
     DeliveryUncertain,
@@ -66,8 +68,11 @@ LONGEST_RETRY_S = 300.0
 CLOSED_S = 5.0
 """How long jobs of a workspace wait in which we cannot act now."""
 WATCH_EVERY_S = 1.0
-"""How often the queue is looked at for what became due by itself: retries, and jobs of processes
-that died."""
+"""How often the queue is looked at for what happened by itself: retries that became due, jobs of
+processes that died, and answers that nobody waits for any more."""
+WRITING_LIMIT_S = 5.0
+"""How long a stop lets models write: most answers end within it, and one that does not is soon
+begun anew. A model may be waited for until it times out, and service managers kill before that."""
 
 _OF_THE_HANDBOOK = frozenset({"answer", "abstention"})
 """Outcomes that the handbook gave."""
@@ -187,6 +192,8 @@ class Workers:
         self._wake = {ANSWER: asyncio.Event(), DELIVER: asyncio.Event()}
         self._stopping = asyncio.Event()
         self._held: dict[str, Stage] = {}
+        self._answers: dict[str, Abandonment] = {}
+        """What is being computed, by job."""
         self._pauses = pauses or Pauses(now=store.now)
         self._tasks: list[asyncio.Task[None]] = []
         self._upkeep: list[asyncio.Task[None]] = []
@@ -295,13 +302,19 @@ class Workers:
     async def stop(self, *, limit_s: float) -> None:
         """Take no more jobs, let those under way end within the limit, hand back the rest.
 
-        Questions are still accepted until `close`.
+        Models are waited for no longer than `WRITING_LIMIT_S`. Questions are still accepted until
+        `close`.
         """
         self._stopping.set()
         for event in self._wake.values():
             event.set()
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=limit_s)
+            writing_s = min(limit_s, WRITING_LIMIT_S)
+            _, late = await asyncio.wait(self._tasks, timeout=writing_s)
+            for abandonment in self._answers.values():
+                abandonment.abandon()
+            if late:
+                await asyncio.wait(late, timeout=limit_s - writing_s)
         held, self._held = self._held, {}
         for task in (*self._tasks, *self._upkeep):
             task.cancel()
@@ -334,6 +347,8 @@ class Workers:
                     await self._in_database(self._store.failed, job.job_id, reason="not_installed")
                 else:
                     await step(job)
+            except AnswerAbandoned:
+                await self._given_up(job)
             except JobStoreError as error:
                 log.warning("%s; its lease will run out", error, extra={"job_id": job.job_id})
             except (VaultError, WorkspaceUnavailable) as error:
@@ -382,9 +397,25 @@ class Workers:
         ):
             self._wake[DELIVER].set()
         else:
-            if self._streams is not None:
-                self._streams.drop(job)
-            self._ended(job)
+            self._lost(job)
+
+    async def _given_up(self, job: Job) -> None:
+        """Hand back what was cut short by our end; anything else has ended, or is not ours."""
+        hand_back = partial(self._store.hand_back, job.job_id, counted=False)
+        try:
+            if await self._in_database(hand_back):
+                return
+        except JobStoreError as error:
+            log.warning("%s; its lease will run out", error, extra={"job_id": job.job_id})
+            return
+        log.info("given up", extra={"job_id": job.job_id})
+        self._lost(job)
+
+    def _lost(self, job: Job) -> None:
+        """Show nothing more of a question whose outcome is not for us to deliver."""
+        if self._streams is not None:
+            self._streams.drop(job)
+        self._ended(job)
 
     async def _settings(self, job: Job) -> ChannelSettings:
         if self._channels is None:
@@ -406,7 +437,9 @@ class Workers:
         asked = Question(question, earlier, settings.sources)
         growing = self._streams.begin(job, settings) if self._streams is not None else None
         try:
-            outcome = await self._computed(asked, audiences, growing)
+            outcome = await self._computed(job, asked, audiences, growing)
+        except AnswerAbandoned:
+            raise
         except HandbookError as error:
             # Never an abstention: the handbook may well know.
             log.error("outage: %s", type(error).__name__, extra={"job_id": job.job_id})
@@ -424,15 +457,21 @@ class Workers:
         return await readers.among(job.channel_id, job.user_id)
 
     async def _computed(
-        self, question: Question, audiences: Audiences, growing: Growing | None
+        self, job: Job, question: Question, audiences: Audiences, growing: Growing | None
     ) -> Outcome:
         loop = asyncio.get_running_loop()
         heard = () if growing is None else (growing.hear,)
-        answer = partial(self._answer, question, audiences, *heard)
+        abandonment = self._answers[job.job_id] = Abandonment()
+
+        def answer() -> Outcome:
+            with abandonable(abandonment):
+                return self._answer(question, audiences, *heard)
+
         try:
             # The thread too must know which workspace asks.
             return await loop.run_in_executor(self._answering, copy_context().run, answer)
         finally:
+            del self._answers[job.job_id]
             if growing is not None:
                 await growing.close()
 
@@ -536,9 +575,20 @@ class Workers:
                 for stage, wake in self._wake.items():
                     if await self._in_database(self._store.is_due, stage):
                         wake.set()
+                await self._abandon_lost()
             except JobStoreError as error:
                 log.warning("%s; trying again", error)
             await asyncio.sleep(WATCH_EVERY_S)
+
+    async def _abandon_lost(self) -> None:
+        """Give up answers that were stopped or forgotten, or are for another process by now."""
+        computed = tuple(self._answers)
+        if not computed:
+            return
+        ours = await self._in_database(self._store.still_ours, computed)
+        for job_id in computed:
+            if job_id not in ours and job_id in self._answers:
+                self._answers[job_id].abandon()
 
     async def _renew(self) -> None:
         while True:

@@ -180,8 +180,8 @@ class JobStore:
     def accept_held(self, new: NewJob) -> str | None:
         """Store a question that this process is about to answer by itself (see `accept`).
 
-        It is held as one that was claimed: `done` and `hand_back` let go of it, and when the process
-        dies another one answers it.
+        It is held as one that was claimed: `done` and `hand_back` let go of it, and when the
+        process dies another one answers it.
         """
         lease_until = self.now() + self.lease_s
         return self._insert(
@@ -260,6 +260,12 @@ class JobStore:
     def renew(self, job_ids: Sequence[str]) -> None:
         """Extend the leases of these jobs, as far as this process still holds them."""
         self._change(jobs.c.job_id.in_(job_ids), lease_until=self.now() + self.lease_s)
+
+    def still_ours(self, job_ids: Sequence[str]) -> frozenset[str]:
+        """Return those of these jobs that this process still holds; takes no lock."""
+        ours = and_(jobs.c.job_id.in_(job_ids), jobs.c.owner == self._owner)
+        with transaction(self._engine, reads=True) as connection:
+            return frozenset(connection.execute(select(jobs.c.job_id).where(ours)).scalars())
 
     def answered(self, job_id: str, *, outcome: str, message: str) -> bool:
         """Keep the outcome, before anything is posted.

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.answering.abandoning import abandonable
+from bot.errors import AnswerAbandoned
 from bot.records import Outcome, Question
 from bot.sandbox.control import Sandbox
 from bot.sandbox.server import SandboxServer
@@ -95,6 +97,52 @@ async def test_a_stopped_question_posts_nothing_more_and_the_next_one_is_answere
         await session(sandbox, asked, SessionStatus.ACTIVE)
     [said, answered] = sandbox.replies(asked)
     assert "Deux jours" in answered.text
+
+
+class Waiting:
+    """Answers never: it waits until it is given up."""
+
+    def __init__(self) -> None:
+        self.is_given_up = threading.Event()
+
+    def __call__(self, question: Question, audiences: Audiences) -> Outcome:
+        try:
+            with abandonable() as abandonment:
+                abandonment.pause(60)
+        except AnswerAbandoned:
+            self.is_given_up.set()
+            raise
+        return knows_remote_work(question, audiences)
+
+
+async def test_what_computes_a_stopped_answer_is_given_up(sandbox: Sandbox, tmp_path: Path) -> None:
+    waiting = Waiting()
+    async with running(sandbox, tmp_path, waiting, answer_workers=1) as store:
+        asked = sandbox.direct_message("camille", QUESTION)
+        await session(sandbox, asked, SessionStatus.PROCESSING)
+        sandbox.press_stop("camille", asked)
+        await sandbox.wait_until(lambda: waiting.is_given_up.is_set() or None, timeout_s=20)
+        await session(sandbox, asked, SessionStatus.ACTIVE)
+        async with asyncio.timeout(20):
+            while store.counts() != {JobState.FAILED: 1, JobState.DONE: 1}:
+                await asyncio.sleep(0.02)
+    assert [said.text for said in sandbox.replies(asked)] == [FRENCH.stopped]
+
+
+async def test_an_answer_that_a_stop_gives_up_is_given_after_the_restart(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    waiting = Waiting()
+    async with running(sandbox, tmp_path, waiting, stop_limit_s=60) as store:
+        asked = sandbox.direct_message("camille", QUESTION)
+        await session(sandbox, asked, SessionStatus.PROCESSING)
+    assert waiting.is_given_up.is_set()
+    assert store.counts() == {JobState.PENDING: 1}
+    async with running(sandbox, tmp_path):
+        answered = await sandbox.wait_for_reply(asked)
+        await session(sandbox, asked, SessionStatus.ACTIVE)
+    assert "Deux jours" in answered.text
+    assert len(sandbox.replies(asked)) == 1
 
 
 async def test_the_end_of_the_work_is_shown_although_slack_asks_to_slow_down(
