@@ -21,6 +21,7 @@ from ingest.sources.configuration import (
     UploadTable,
     WebsiteTable,
 )
+from ingest.sources.paths import folder_in_repository
 from ingest.sources.web_addresses import place_of
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,11 @@ class SourcePresence:
         """
         match self._tables().get(source):
             case FolderTable(path=root) | UploadTable(path=root):
-                return _file_is_gone(root, path)
+                try:
+                    return _file_is_gone(root, path)
+                except (OSError, ValueError) as error:  # no right to look, or its disk is away
+                    logger.info("a page was not looked for", extra={"reason": type(error).__name__})
+                    return False
             case GitTable() as table:
                 return _is_gone_from_repository(table, path)
             case WebsiteTable() as table if not table.headers_env and not table.cookies_env:
@@ -104,28 +109,49 @@ class SourcePresence:
 def _file_is_gone(root: Path, path: str) -> bool:
     if not root.is_dir():
         return False  # the whole folder is away: an outage, not a deletion
-    decomposed = unicodedata.normalize("NFD", path)  # as some disks write names
-    return not any((root / name).exists() for name in (path, decomposed))
+    place = root
+    for part in path.split("/"):
+        if not (place / part).exists():
+            # Some disks write names decomposed, and others keep them so.
+            part = next((n.name for n in place.iterdir() if _composed(n.name) == part), "")
+            if not part:
+                return True
+        place /= part
+    return False
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def _is_gone_from_repository(table: GitTable, path: str) -> bool:
     repository = Path(table.repository)
     if not repository.is_dir():
         return False  # elsewhere: asking would take a fetch
-    inside = path if table.folder in ("", ".") else f"{table.folder.strip('/')}/{path}"
-    revision = f"{table.branch or 'HEAD'}:{inside}"
+    folder = folder_in_repository(table.folder)
+    inside = f"{folder}/{path}" if folder else path
+    branch = table.branch or "HEAD"
     try:
-        known = _git(repository, "rev-parse", "--verify", "--quiet", table.branch or "HEAD")
-        return known and not _git(repository, "cat-file", "-e", revision)
+        if _git(repository, "rev-parse", "--verify", "--quiet", branch) is None:
+            return False
+        if _git(repository, "cat-file", "-e", f"{branch}:{inside}") is not None:
+            return False
+        # Not by that name; the tree may have it decomposed.
+        names = _git(repository, "ls-tree", "-r", "-z", "--name-only", "--full-tree", branch)
     except (OSError, subprocess.SubprocessError):
         return False
+    if names is None:
+        return False
+    decoded = (name.decode("utf-8", "surrogateescape") for name in names.split(b"\0"))
+    return _composed(inside) not in map(_composed, decoded)
 
 
-def _git(repository: Path, *arguments: str) -> bool:
+def _git(repository: Path, *arguments: str) -> bytes | None:
+    """Return what git says, None when it refuses."""
     ended = subprocess.run(  # noqa: S603 - no shell, and values that start no option
         ["git", "-C", str(repository), *arguments],  # noqa: S607 - whichever git the PATH has
         capture_output=True,
         timeout=GIT_BUDGET_S,
         check=False,
     )
-    return ended.returncode == 0
+    return ended.stdout if ended.returncode == 0 else None

@@ -28,6 +28,7 @@ from ingest.sources.git_history import Change, History
 from ingest.sources.paths import (
     LinkTemplate,
     PathFilter,
+    folder_in_repository,
     has_page_suffix,
     is_hidden,
     is_unicode,
@@ -117,7 +118,7 @@ class GitSource:
         self._git = Git(self._directory, access, timeout_s=timeout_s)
         self._history = History(self._git, self._directory / "manuel-history.json")
         self._branch = branch
-        self._folder = "" if folder.strip("./") == "" else folder.strip("/").removeprefix("./")
+        self._folder = folder_in_repository(folder)
         self._depth = depth
         template = url_template or web_template(access.repository)
         extra = ("commit", "branch", "repository_path")

@@ -106,6 +106,11 @@ def distinct_paths(found: Iterable[tuple[str, str]]) -> dict[str, str]:
     }
 
 
+def folder_in_repository(folder: str) -> str:
+    """Return the path of a folder as git names it; "" for the top of the repository."""
+    return "" if folder.strip("./") == "" else folder.strip("/").removeprefix("./")
+
+
 def media_type_of(path: str) -> str:
     """Return the media type of a path that `has_page_suffix`."""
     return MEDIA_TYPES[PurePosixPath(path).suffix.lower()]

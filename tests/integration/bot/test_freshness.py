@@ -200,6 +200,33 @@ def test_a_page_of_a_repository_here_is_looked_for_in_its_branch(tmp_path: Path)
     assert not missing.is_gone("s", "b.md")
 
 
+def test_names_that_are_half_decomposed_are_found_in_folders_and_repositories(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "docs" / unicodedata.normalize("NFD", "congés")
+    folder.mkdir(parents=True)
+    (folder / "été.md").write_text("x")
+    identity = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
+    for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-qm", "A"]):
+        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
+    files = presence(tmp_path, 'path = "docs"')
+    assert not files.is_gone("s", "congés/été.md")
+    assert files.is_gone("s", "congés/hiver.md")
+    assert files.is_gone("s", "autres/été.md")
+    asked = presence(tmp_path, f'type = "git"\nrepository = "{tmp_path}"\nfolder = "./docs/"')
+    assert not asked.is_gone("s", "congés/été.md")
+    assert asked.is_gone("s", "congés/hiver.md")
+
+
+def test_a_file_that_cannot_be_looked_for_counts_as_there(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    asked = presence(tmp_path, 'path = "pages"')
+    too_long = f"{'x' * 300}.md"
+    with pytest.raises(OSError, match="too long"):
+        (tmp_path / "pages" / too_long).stat()
+    assert not asked.is_gone("s", too_long)
+
+
 def test_a_page_of_a_website_is_asked_for_and_one_that_does_not_answer_is_left_alone(
     tmp_path: Path,
 ) -> None:
