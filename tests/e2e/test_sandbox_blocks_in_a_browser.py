@@ -231,6 +231,17 @@ async def test_every_block_of_a_message_is_drawn(world: World):
         assert await message.locator("strong").first.inner_text() == "bold"
 
 
+async def test_lines_of_a_text_stay_lines_wherever_it_stands(world: World):
+    lines = text("one line\nand another")
+    kinds = ("rich_text_section", "rich_text_quote", "rich_text_preformatted")
+    item = words("rich_text_list", words("rich_text_section", lines)) | {"style": "bullet"}
+    post(world, [rich(*(words(kind, lines) for kind in kinds), item)])
+    async with opened(world.browser, world.address) as page:
+        block = page.locator(".message").last.locator(".block")
+        await block.locator("li").wait_for()
+        assert (await block.inner_text()).count("one line\nand another") == len(kinds) + 1
+
+
 def blocks_in(node: Any) -> Iterator[list[Json]]:
     """Yield every list of blocks in a payload."""
     if isinstance(node, list):
