@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from bot.sandbox.trial import PAGES, ROOT, Trial, index, running
 from bot.sandbox.web import switches
 from bot.sandbox.web.server import PageServer
 from bot.sandbox.workspace import Session, SessionStatus
+from bot.store import JobState, JobStore, open_engine
 from tests.browsing import async_api, become, headless_browser, opened, violations
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
@@ -32,6 +34,7 @@ class World:
     sandbox: Sandbox
     address: str
     browser: async_api.Browser
+    database_url: str
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -46,7 +49,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
             running(trial, console) as (sandbox, beside),
             PageServer(sandbox, beside) as page,
         ):
-            yield World(sandbox, page.address, browser)
+            yield World(sandbox, page.address, browser, settings["DATABASE_URL"])
 
 
 async def write(page: async_api.Page, text: str, *, pane: str = ".main") -> None:
@@ -264,6 +267,46 @@ async def test_answer_comes_once_slack_takes_posts_again(world: World, switch: s
         assert await page.locator(".main .message").nth(count).locator(".replies").count() == 0
         await turn(page, switch, on=False)
         await page.locator(".main .message").nth(count).locator(".replies").wait_for()
+
+
+async def nothing_waits(world: World) -> None:
+    """Wait until the app has nothing left to answer or to post."""
+    engine = open_engine(world.database_url)
+    try:
+        async with asyncio.timeout(CONNECTED_S):
+            while set(JobStore(engine).counts()) - {JobState.DONE, JobState.FAILED}:
+                await asyncio.sleep(0.1)
+    finally:
+        engine.dispose()
+
+
+async def test_answer_whose_confirmation_is_lost_is_looked_for_and_not_repeated(world: World):
+    looked = len(world.sandbox.calls("conversations.replies"))
+    async with opened(world.browser, world.address) as page:
+        await turn(page, "Les envois arrivent, mais la réponse", on=True)
+        await page.get_by_role("button", name=re.compile("^Manuel")).click()
+        pane = page.locator(".agent")
+        await pane.locator(".composer textarea").fill(QUESTION.removeprefix("@Manuel "))
+        await page.keyboard.press("Enter")
+        await pane.get_by_text("deux jours par semaine").first.wait_for()
+        await nothing_waits(world)
+        await turn(page, "Les envois arrivent, mais la réponse", on=False)
+        assert await pane.locator(".feedback").count() == 2  # one answer: useful or not
+    assert len(world.sandbox.calls("conversations.replies")) > looked
+
+
+async def test_slow_slack_delays_an_answer_and_repeats_nothing(world: World):
+    async with opened(world.browser, world.address) as page:
+        await turn(page, "Chaque appel prend 2 s de plus", on=True)
+        posts = len(world.sandbox.calls("chat.postMessage"))
+        thread = await ask_in_channel(page, QUESTION)
+        await thread.get_by_text("deux jours par semaine").first.wait_for()
+        await nothing_waits(world)
+        await turn(page, "Chaque appel prend 2 s de plus", on=False)
+        await page.locator(".main .replies").last.click()
+        await thread.get_by_text("1 réponse", exact=True).wait_for()
+    [post] = world.sandbox.calls("chat.postMessage")[posts:]
+    assert post.at - post.received_at >= switches.SLOW_S
 
 
 async def test_answers_go_on_after_the_socket_was_cut(world: World):
