@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -22,7 +21,13 @@ from lxml.html.builder import E
 from ingest.errors import PageParseError
 from ingest.parsing.decoding import clean
 from ingest.parsing.front_matter import Metadata
-from ingest.parsing.office import NestedLists, check_package, core_metadata, element_of
+from ingest.parsing.office import (
+    ARCHIVE_DAMAGE,
+    NestedLists,
+    check_package,
+    core_metadata,
+    element_of,
+)
 from ingest.parsing.page_text import PageText
 from ingest.parsing.tree import write_tree
 from ingest.records import ParsedPage, RawPage
@@ -51,8 +56,8 @@ _NOT_TEXT: Final = {
 
 # What python-docx raises, besides its own errors, on files that break the rules of the format.
 _DAMAGE: Final = (
-    zipfile.BadZipFile, OpcError, PythonDocxError, LxmlError, KeyError, ValueError, TypeError,
-    AttributeError, IndexError, OSError,
+    *ARCHIVE_DAMAGE, OpcError, PythonDocxError, LxmlError, KeyError, TypeError,
+    AttributeError, IndexError,
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from datetime import datetime
 from typing import Final
 
@@ -13,12 +14,22 @@ from lxml.html.builder import E
 from ingest.errors import PageParseError
 from ingest.parsing.front_matter import Metadata
 
+ARCHIVE_DAMAGE: Final = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError,
+)  # fmt: skip
+"""What `zipfile` raises on archives that are damaged, or of a kind that it does not read."""
 _OLE_SIGNATURE: Final = b"\xd0\xcf\x11\xe0"
 _MAX_UNPACKED_BYTES: Final = 300_000_000
 """An office document is a ZIP archive; one that unpacks to more is refused."""
 _MAX_PACKED_WELL_BYTES: Final = 30_000_000
 """Of what was packed to less than half, as text is and pictures are not. Parsed, such text takes
 twenty times as much memory (measured), and a thousand written pages have less of it."""
+
+_ENCRYPTED: Final = 1
+_PACKED_BY: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+"""Source: ISO/IEC 29500-2, annex C."""
+_DEEPEST_LIST: Final = 8
+"""Levels below the first that Word and PowerPoint offer; a file may claim any number."""
 
 
 def check_package(content: bytes, *, old_suffix: str, suffix: str) -> None:
@@ -31,7 +42,7 @@ def check_package(content: bytes, *, old_suffix: str, suffix: str) -> None:
 
     Raises:
         PageParseError: With the reason.
-        zipfile.BadZipFile: If it is no ZIP archive.
+        ARCHIVE_DAMAGE: If it is no ZIP archive, one of these.
     """
     if content.startswith(_OLE_SIGNATURE):
         raise PageParseError(
@@ -39,6 +50,10 @@ def check_package(content: bytes, *, old_suffix: str, suffix: str) -> None:
         )
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
+    if any(member.flag_bits & _ENCRYPTED for member in members):
+        raise PageParseError("protected by a password")
+    if any(member.compress_type not in _PACKED_BY for member in members):
+        raise PageParseError("packed in a way that office documents are not")
     whole = sum(member.file_size for member in members)
     text = sum(m.file_size for m in members if m.file_size > 2 * m.compress_size)
     if whole > _MAX_UNPACKED_BYTES or text > _MAX_PACKED_WELL_BYTES:
@@ -85,6 +100,7 @@ class NestedLists:
 
     def item(self, text: str, depth: int, *, ordered: bool) -> None:
         """Add an item to the list at this depth (from 0), opening and closing lists as needed."""
+        depth = min(max(depth, 0), _DEEPEST_LIST)
         del self._lists[depth + 1 :]
         while len(self._lists) <= depth:
             parent = self._target

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -20,7 +19,13 @@ from pptx.presentation import Presentation
 from ingest.errors import PageParseError
 from ingest.parsing.decoding import clean
 from ingest.parsing.front_matter import Metadata
-from ingest.parsing.office import NestedLists, check_package, core_metadata, element_of
+from ingest.parsing.office import (
+    ARCHIVE_DAMAGE,
+    NestedLists,
+    check_package,
+    core_metadata,
+    element_of,
+)
 from ingest.parsing.page_text import PageText
 from ingest.parsing.tree import write_tree
 from ingest.records import ParsedPage, RawPage
@@ -58,8 +63,8 @@ _MAX_TITLE_CHARS: Final = 120
 
 # What python-pptx raises, besides its own errors, on files that break the rules of the format.
 _DAMAGE: Final = (
-    zipfile.BadZipFile, PythonPptxError, etree.LxmlError, KeyError, ValueError, TypeError,
-    AttributeError, IndexError, OSError,
+    *ARCHIVE_DAMAGE, PythonPptxError, etree.LxmlError, KeyError, TypeError,
+    AttributeError, IndexError,
 )  # fmt: skip
 
 

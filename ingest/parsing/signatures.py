@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from ingest.parsing.media import DOCX, HTML, MEDIA_TYPES, PDF, PPTX, XLSX
+from ingest.parsing.office import ARCHIVE_DAMAGE
 
 _OFFICE_MEMBERS: Final[Mapping[str, tuple[str, str]]] = {
     DOCX: ("word/document.xml", "a Word document"),
@@ -50,5 +51,5 @@ def _holds(content: bytes, member: str) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return member in archive.namelist()
-    except zipfile.BadZipFile:
+    except ARCHIVE_DAMAGE:
         return False

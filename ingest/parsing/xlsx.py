@@ -7,6 +7,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,14 +24,13 @@ from ingest.errors import PageParseError
 from ingest.parsing.cell_values import shown
 from ingest.parsing.decoding import clean
 from ingest.parsing.front_matter import Metadata
-from ingest.parsing.office import check_package, core_metadata, element_of
+from ingest.parsing.office import ARCHIVE_DAMAGE, check_package, core_metadata, element_of
 from ingest.parsing.page_text import PageText
 from ingest.parsing.tree import write_tree
 from ingest.records import ParsedPage, RawPage
 
 _MAX_CELLS: Final = 200_000
 """More is data rather than a page of a handbook; read, it would take hundreds of megabytes."""
-_SHEET: Final = "xl/worksheets/"
 _NAMESPACE: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _CORE_PROPERTIES: Final = "docProps/core.xml"
 _DEFAULT_NAME: Final = re.compile(r"(?:sheet|feuil|feuille|tabelle|hoja) ?\d*", re.I)
@@ -42,8 +42,8 @@ _MIN_TOLD_ROWS: Final = 3
 
 # What openpyxl raises, besides its own errors, on files that break the rules of the format.
 _DAMAGE: Final = (
-    zipfile.BadZipFile, InvalidFileException, etree.LxmlError, SyntaxError, KeyError, ValueError,
-    TypeError, AttributeError, IndexError, OSError,
+    *ARCHIVE_DAMAGE, InvalidFileException, etree.LxmlError, SyntaxError, KeyError,
+    TypeError, AttributeError, IndexError,
 )  # fmt: skip
 
 
@@ -85,10 +85,9 @@ def _check_cells(content: bytes) -> None:
     count = 0
     tags = (f"{_NAMESPACE}c", f"{_NAMESPACE}mergeCell", f"{_NAMESPACE}row")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        for name in archive.namelist():
-            if not name.startswith(_SHEET) or not name.endswith(".xml"):
-                continue
-            with archive.open(name) as file:
+        for member in archive.infolist():
+            # Whatever its name: relations say which parts are sheets; others have no cells.
+            with archive.open(member) as file, suppress(etree.XMLSyntaxError):
                 for _, element in etree.iterparse(file, tag=tags, resolve_entities=False):
                     count += _cells_of(element)
                     if count > _MAX_CELLS:
