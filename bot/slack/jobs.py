@@ -68,8 +68,8 @@ LONGEST_RETRY_S = 300.0
 CLOSED_S = 5.0
 """How long jobs of a workspace wait in which we cannot act now."""
 WATCH_EVERY_S = 1.0
-"""How often the queue is looked at for what happened by itself: retries that became due, jobs of
-processes that died, and answers that nobody waits for any more."""
+"""How often the database is looked at for what happened by itself: retries that became due, jobs of
+processes that died, answers that nobody waits for any more, pauses that others were asked for."""
 WRITING_LIMIT_S = 5.0
 """How long a stop lets models write: most answers end within it, and one that does not is soon
 begun anew. A model may be waited for until it times out, and service managers kill before that."""
@@ -576,6 +576,7 @@ class Workers:
                     if await self._in_database(self._store.is_due, stage):
                         wake.set()
                 await self._abandon_lost()
+                await self._pauses.load()
             except JobStoreError as error:
                 log.warning("%s; trying again", error)
             await asyncio.sleep(WATCH_EVERY_S)

@@ -1,4 +1,4 @@
-"""How long Slack wants to be left alone, by call and workspace: also after a restart."""
+"""How long Slack wants to be left alone, by call and workspace: by every process, also later."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Pauses:
     """Remembers the waits that answers with status 429 ask for.
 
     Args:
-        store: Keeps them for whoever starts meanwhile; None: they end with the process.
+        store: Keeps them for other processes; None: they are this one's, and end with it.
         now: Clock in seconds since the epoch.
     """
 
@@ -34,15 +34,17 @@ class Pauses:
         self._until: dict[tuple[str, str], float] = {}
 
     async def load(self) -> None:
-        """Take over what was asked of an earlier process, as far as it can be read."""
+        """Take over what was asked of other processes, as far as it can be read."""
         if self._store is None:
             return
         try:
             lasting = await asyncio.to_thread(self._store.lasting)
         except JobStoreError as error:
-            log.warning("%s; starting without earlier pauses", error)
+            log.warning("%s; without the pauses of other processes", error)
             return
-        self._until |= {(pause.team_id, pause.call): pause.until for pause in lasting}
+        for pause in lasting:
+            key = pause.team_id, pause.call
+            self._until[key] = max(pause.until, self._until.get(key, 0.0))
 
     def left_s(self, team_id: str, call: str) -> float:
         """Return how many seconds a call is still to wait; 0 when it may be made."""

@@ -11,11 +11,22 @@ import pytest
 from sqlalchemy import Engine
 
 from bot.errors import DeliveryDelayed, DeliveryRefused, DeliveryUncertain
+from bot.slack.connection.pauses import Pauses, posting_in
 from bot.slack.delivery import Posted
 from bot.slack.jobs import GIVE_UP_AFTER_S, Workers
 from bot.slack.rendering import Message
 from bot.slack.wording import FRENCH, Words
-from bot.store import DELIVER, Job, JobState, JobStore, NewJob, QuestionLog, migrate, open_engine
+from bot.store import (
+    DELIVER,
+    Job,
+    JobState,
+    JobStore,
+    NewJob,
+    PauseStore,
+    QuestionLog,
+    migrate,
+    open_engine,
+)
 from tests.slack_running import knows_remote_work
 
 QUESTION = NewJob("Ev1", "T1", "C1", "1.0", "1.0", "U1", "le télétravail ?")
@@ -75,7 +86,9 @@ async def in_french(_user_id: str, _said: str = "", *, otherwise: str = "") -> W
 
 
 @asynccontextmanager
-async def working(store: JobStore, delivery: FakeDelivery) -> AsyncIterator[Workers]:
+async def working(
+    store: JobStore, delivery: FakeDelivery, pauses: Pauses | None = None
+) -> AsyncIterator[Workers]:
     workers = Workers(
         store,
         delivery,
@@ -83,6 +96,7 @@ async def working(store: JobStore, delivery: FakeDelivery) -> AsyncIterator[Work
         questions=QuestionLog(store._engine, keep_days=90),
         words_for=in_french,
         answer_workers=1,
+        pauses=pauses,
     )
     workers.start()
     try:
@@ -116,6 +130,22 @@ async def test_a_delayed_post_waits_as_long_as_slack_asks(store: JobStore, clock
 
     assert len(delivery.posts) == 2
     assert delivery.searches == 0
+
+
+async def test_what_slack_asks_one_process_to_wait_with_the_others_wait_with_too(
+    engine: Engine, store: JobStore, clock: Clock
+) -> None:
+    kept = PauseStore(engine, now=clock)
+    pauses, delivery = Pauses(kept, now=clock), FakeDelivery()
+    async with working(store, delivery, pauses) as workers:
+        await Pauses(kept, now=clock).begin("T1", posting_in("C1"), 40)
+        await until(lambda: pauses.left_s("T1", posting_in("C1")) == 40)
+        await workers.accept(QUESTION)
+        await until(lambda: store.counts() == {JobState.ANSWERED: 1} and not store.is_due(DELIVER))
+        assert delivery.posts == []
+        clock.now += 40
+        await until(lambda: store.counts() == {JobState.DONE: 1})
+    assert len(delivery.posts) == 1
 
 
 async def test_an_uncertain_post_that_stands_is_not_repeated(store: JobStore, clock: Clock) -> None:
