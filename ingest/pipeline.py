@@ -109,11 +109,24 @@ class _Prepared:
     page: Page
     chunks: tuple[Chunk, ...]
     source_version: str | None
+    unreadable: str | None
+    """Why nobody can read it, None where somebody can."""
 
     def texts(self) -> Iterator[tuple[str, str]]:
         for chunk in self.chunks:
             text = chunk.embedding_text(self.page.title)
             yield text_hash(text), text
+
+
+def _unreadable(raw: RawPage, page: Page) -> str | None:
+    """Say why nobody can read a page, None where somebody can."""
+    if page.audiences:
+        return None
+    if raw.audiences:
+        why = "its front matter and its source allow no audience in common"
+    else:
+        why = "its source lets in none of the audiences of handbook.toml"
+    return f"{page.path}: {why}, so nobody can read it"
 
 
 @dataclass(slots=True)
@@ -217,7 +230,7 @@ class _Sync:
             raise PageParseError("no text in it")
         if len({chunk.chunk_id for chunk in chunks}) != len(chunks):
             raise PageParseError("two of its chunks have the same id")
-        return _Prepared(page, chunks, self._version_of(entry))
+        return _Prepared(page, chunks, self._version_of(entry), _unreadable(raw, page))
 
     def _refresh(self, raw: RawPage, entry: Entry, state: PageState) -> None:
         """Bring up to date what a page shows without its text: link, date, audiences."""
@@ -225,6 +238,8 @@ class _Sync:
         shown = (page.url, page.audiences) != (state.url, state.audiences)
         if shown:
             self.updated.append(page.path)
+            if (unreadable := _unreadable(raw, page)) is not None:
+                self.problems.append(unreadable)
         else:
             self.unchanged += 1
         version = self._version_of(entry)
@@ -250,11 +265,8 @@ class _Sync:
         for prepared in window:
             page = prepared.page
             self._count(prepared)
-            if not page.audiences:
-                self.problems.append(
-                    f"{page.path}: its front matter and its source allow no audience in common,"
-                    " so nobody can read it"
-                )
+            if prepared.unreadable is not None:
+                self.problems.append(prepared.unreadable)
             if not self.dry_run:
                 self.writer.replace_page(
                     page, prepared.chunks, source_version=prepared.source_version

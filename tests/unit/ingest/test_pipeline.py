@@ -509,7 +509,22 @@ def test_a_page_nobody_can_read_is_a_problem_in_the_report(writer, embedder):
     report = sync(source, writer, embedder)
 
     assert EVERYONE not in writer.pages["handbook", "a.md"][0].audiences
-    assert report.problems[0].startswith("a.md:")
+    assert report.problems[0].startswith("a.md: its front matter and its source")
+
+
+def test_a_page_whose_source_lets_nobody_in_is_told_as_that(writer, embedder):
+    source = handbook(2)
+    nobody = frozenset[str]()
+    with_metadata(source, "page-000.md", audiences=nobody)
+
+    first = sync(source, writer, embedder)
+    with_metadata(source, "page-001.md", audiences=nobody)
+    second = sync(source, writer, embedder)
+
+    told = "its source lets in none of the audiences of handbook.toml, so nobody can read it"
+    assert first.problems == (f"page-000.md: {told}",)
+    assert second.problems == (f"page-001.md: {told}",)
+    assert writer.pages["handbook", "page-001.md"][0].audiences == nobody
 
 
 def test_an_unavailable_source_is_reported_and_recorded_and_removes_nothing(writer, embedder):
