@@ -73,7 +73,10 @@ def without_gone(outcome: Outcome, is_gone: IsGone) -> Outcome:
     kept = tuple(claim for claim in outcome.claims if _chunk_id(claim) not in gone)
     passages = tuple(p for p in outcome.passages if p.chunk.chunk_id not in gone)
     if kept:
-        return replace(outcome, claims=kept, passages=passages)
+        pages = {(c.source, c.page) for c in (one.citation.passage.chunk for one in kept)}
+        # A page does not disagree with itself: the other side may be what is gone.
+        disagree = outcome.disagreement and len(pages) > 1
+        return replace(outcome, claims=kept, passages=passages, disagreement=disagree)
     return Abstention(
         reason=AbstentionReason.UNSUPPORTED,
         subject_close=False,

@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import JobStoreError
 from bot.slack.asking import Asker, PrivateAsking
 from bot.slack.commands import Holding
-from bot.slack.connection.reaching import CALL_FAILED
+from bot.slack.connection.reaching import CALL_FAILED, UNREACHABLE
 from bot.slack.connection.workspaces import our_user_id
 from bot.slack.feedback_row import plain_blocks
 from bot.slack.home.questions import private_question
@@ -94,22 +95,21 @@ class MessageShortcut:
                 await self._queue.waits_in(_question_in(body), view_id)
             except JobStoreError as error:
                 log.warning("%s; an answer may come as a direct message", error)
-        if view_id is not None:
-            await self._fill(view_id, body, words, job_id)
+        answered = view_id is not None and await self._fill(view_id, body, words, job_id)
         if job_id is not None:
-            await self._queue.let_go(job_id, answered=view_id is not None)
+            await self._queue.let_go(job_id, answered=answered)
 
     async def _fill(
         self, view_id: str, body: dict[str, Any], words: Words, job_id: str | None
-    ) -> None:
+    ) -> bool:
+        """Show what came of it in the modal; says whether that is done with."""
         try:
             view = await self._answered(body, words)
         except Exception as error:  # noqa: BLE001 - the rim of a listener: whoever waits is told
             # The message of an unknown error may quote what was asked.
             log.error("a shortcut failed: unexpected %s", type(error).__name__)
             view = _modal(words, render_notice(words.failure).blocks)
-        if job_id is None or self._queue.holds(job_id):
-            await self._update(view_id, view)
+        return (job_id is None or self._queue.holds(job_id)) and await self._update(view_id, view)
 
     async def _answered(self, body: dict[str, Any], words: Words) -> Block:
         message = body["message"]
@@ -157,11 +157,17 @@ class MessageShortcut:
         view_id: str = opened["view"]["id"]
         return view_id
 
-    async def _update(self, view_id: str, view: Block) -> None:
+    async def _update(self, view_id: str, view: Block) -> bool:
+        """Fill the modal; False where that may work later: Slack was not reached, or is busy."""
         try:
             await self._client.views_update(view_id=view_id, view=view)
-        except CALL_FAILED as error:
+        except SlackApiError as error:
+            log.warning("a modal was not filled: %s", error.response.get("error"))
+            return bool(error.response.status_code == 200)  # such as one that was closed
+        except UNREACHABLE as error:
             log.warning("a modal was not filled: %s", type(error).__name__)
+            return False
+        return True
 
 
 def _question_in(body: dict[str, Any]) -> NewJob:

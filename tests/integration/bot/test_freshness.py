@@ -139,6 +139,10 @@ def test_what_was_deleted_meanwhile_is_left_out_and_alone_leaves_an_abstention()
     assert isinstance(left, GroundedAnswer)
     assert left.claims == whole.claims[:1]
     assert without_gone(whole, lambda chunk: False) is whole
+    disagreeing = replace(whole, disagreement=True)
+    alone = without_gone(disagreeing, lambda chunk: chunk.page == "gone.md")
+    assert isinstance(alone, GroundedAnswer)
+    assert not alone.disagreement
     nothing = without_gone(whole, lambda chunk: True)
     assert isinstance(nothing, Abstention)
     assert not nothing.subject_close

@@ -181,3 +181,19 @@ async def test_a_modal_closed_meanwhile_does_no_harm(sandbox: Sandbox, tmp_path:
         await sandbox.wait_for_call("views.update")
 
     assert sandbox.modal("camille") is None
+
+
+async def test_a_modal_that_slack_was_too_busy_to_fill_is_filled_later(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    message = sandbox.say("james", "general", "le télétravail ?")
+    sandbox.fault("views.update", "server_error")
+    async with running(sandbox, tmp_path):
+        await used(sandbox, "camille", message)
+        await modal(sandbox, "camille", "Deux jours de télétravail par semaine.")
+
+    assert sandbox.messages(sandbox.workspace().direct(camille_id(sandbox)).channel_id) == []
+
+
+def camille_id(sandbox: Sandbox) -> str:
+    return sandbox.workspace().user("camille").user_id
