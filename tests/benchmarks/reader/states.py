@@ -68,9 +68,11 @@ class FrozenStates:
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         self._check_settings(layers)
-        lower = LowerLayers(weights, layers)
         shards = range(math.ceil(len(self.pairs) / SHARD_PAIRS))
         missing = [shard for shard in shards if not self._path(shard).exists()]
+        if not missing:
+            return
+        lower = LowerLayers(weights, layers)
         with ThreadPoolExecutor(workers) as pool:
             done = pool.map(lambda shard: self._compute_shard(lower, shard), missing)
             for left, _ in zip(reversed(range(len(missing))), done, strict=True):

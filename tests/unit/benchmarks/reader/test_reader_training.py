@@ -28,7 +28,7 @@ def tokenizer(weights):
     return E5Tokenizer(weights.vocabulary, max_tokens=weights.max_tokens)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pairs():
     """One side says how long, the other where: what a reader learns in a few steps."""
     days = "Le préavis dure {} jours pour tous."
@@ -43,13 +43,18 @@ def pairs():
             (days if number % 2 else town).format(number),
             bool(number % 2),
         )
-        for number in range(40)
+        for number in range(24)
     ]
 
 
-@pytest.fixture
-def states(pairs, weights, tmp_path):
-    frozen = FrozenStates(tmp_path / "states", pairs, weights)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("states")
+
+
+@pytest.fixture(scope="module")
+def states(pairs, weights, folder):
+    frozen = FrozenStates(folder, pairs, weights)
     list(frozen.compute(weights, PLAN.lower))
     return frozen
 
@@ -90,13 +95,13 @@ def test_padding_changes_nothing(states, weights):
     assert together == pytest.approx(apart, abs=1e-4)
 
 
-def test_states_that_are_there_are_not_computed_again(states, pairs, weights, tmp_path):
-    assert list(FrozenStates(tmp_path / "states", pairs, weights).compute(weights, 11)) == []
+def test_states_that_are_there_are_not_computed_again(states, pairs, weights, folder):
+    assert list(FrozenStates(folder, pairs, weights).compute(weights, 11)) == []
     with pytest.raises(ValueError, match="other pairs or layers"):
-        list(FrozenStates(tmp_path / "states", pairs[:3], weights).compute(weights, 11))
+        list(FrozenStates(folder, pairs[:3], weights).compute(weights, 11))
 
 
-def test_a_stopped_run_ends_where_one_that_was_left_alone_does(states, weights, tmp_path):
+def test_a_stopped_run_ends_where_one_that_was_left_alone_does(states, weights, folder, tmp_path):
     class StoppedError(Exception):
         pass
 
@@ -106,7 +111,7 @@ def test_a_stopped_run_ends_where_one_that_was_left_alone_does(states, weights, 
             raise StoppedError
 
     whole = train(states, weights, PLAN, tmp_path / "whole", workers=2)
-    halting = FrozenStates(tmp_path / "states", states.pairs, weights)
+    halting = FrozenStates(folder, states.pairs, weights)
     batch = halting.batch
 
     def batch_unless_stopped(chosen):
