@@ -160,25 +160,47 @@ class PrivateAsking:
         """
         if not isinstance(asked.outcome, GroundedAnswer):
             return None
+        message = self._presentation.message(asked.outcome, asked.words, asked.request)
+        cited = cited_chunks(asked.outcome)
+        return await self.keep_message(asker, message, cited, heading, asked.request.question_id)
+
+    async def keep_message(
+        self,
+        asker: Asker,
+        message: Message,
+        chunk_ids: tuple[str, ...],
+        heading: str,
+        answer_id: str,
+    ) -> str | None:
+        """Keep something that one person was shown until it is shared.
+
+        Args:
+            asker: Its owner.
+            message: As everybody would see it.
+            chunk_ids: Passages it shows, each once.
+            heading: What stands above it once it is shared, after the owner's name.
+            answer_id: To name it.
+
+        Returns:
+            What names it, None when it may not be shared where the owner is.
+        """
         if (await self._channels.of(asker.team_id, asker.channel_id)).private:
             return None
-        cited = cited_chunks(asked.outcome)
-        message = self._presentation.message(asked.outcome, asked.words, asked.request)
         answer = PrivateAnswer(
-            answer_id=asked.request.question_id,
+            answer_id=answer_id,
             team_id=asker.team_id,
             user_id=asker.user_id,
-            chunk_ids=cited,
+            chunk_ids=chunk_ids,
             message=_shared(message, heading, asker.user_id).to_json(),
         )
         try:
-            if not await self._may_be_shared(cited, asker.channel_id):
+            if not await self._may_be_shared(chunk_ids, asker.channel_id):
                 return None
             await asyncio.to_thread(self._kept.keep, answer)
         except HandbookError as error:
-            log.warning("%s; an answer cannot be shared", error)
+            log.warning("%s; nothing can be shared", error)
             return None
-        return answer.answer_id
+        return answer_id
 
     async def share(
         self, answer_id: str, presser: Asker, address: ReplyAddress, words: Words

@@ -363,7 +363,9 @@ def _private(
 ) -> tuple[Register, ...]:
     """Return what listens where one person sees the result: commands, shortcut, thumbs."""
     stores, people, poster = given.stores, common.people, common.poster
-    searching = Searching(given.handbook, people, common.admission, common.channels, common.readers)
+    searching = Searching(
+        given.handbook, asking, people, common.admission, common.channels, common.readers
+    )
     channel = ChannelCommand(stores.channel_settings, given.maintenance, people, poster)
     explaining = Explaining(
         given.handbook,

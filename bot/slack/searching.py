@@ -1,17 +1,19 @@
-"""Searches for one person alone, a page of passages at a time."""
+"""Searches for one person alone, a page of passages at a time, until they choose to share one."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import uuid
 from dataclasses import replace
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.records import Question
+from bot.retrieval.search import SearchResults
 from bot.slack.admission import Admission
-from bot.slack.asking import Asker
+from bot.slack.asking import SHARE, Asker, PrivateAsking
 from bot.slack.audiences import Readers
 from bot.slack.channel_settings import ChannelPolicy, spoken_in
 from bot.slack.hits import render_hits
@@ -35,17 +37,22 @@ TERMS_LIMIT = 500
 
 
 class Searching:
-    """Ranks passages that the person may read, whenever they look."""
+    """Ranks passages that the person may read, whenever they look.
+
+    Those of a page that everybody in the conversation may read can be shared there.
+    """
 
     def __init__(
         self,
         handbook: Handbook,
+        asking: PrivateAsking,
         people: People,
         admission: Admission,
         channels: ChannelPolicy,
         readers: Readers,
     ) -> None:
         self._handbook = handbook
+        self._asking = asking
         self._people = people
         self._admission = admission
         self._channels = channels
@@ -87,9 +94,36 @@ class Searching:
                 return render_notice(words.outage)
         page = replace(found, results=found.results[skipped:wanted])
         message = await asyncio.to_thread(render_hits, page, words, skipped=skipped)
+        buttons = []
+        if (kept := await self._kept(asker, page, words)) is not None:
+            buttons.append(button(words.share, SHARE, kept))
         if len(found.results) > wanted and wanted < MOST_HITS and len(terms) <= TERMS_LIMIT:
-            return with_block(message, _next_row(terms, wanted, words))
-        return message
+            buttons.append(button(words.next_hits, MORE_HITS, f"{wanted}:{terms}"))
+        return with_block(message, {"type": "actions", "elements": buttons}) if buttons else message
+
+    async def _kept(self, asker: Asker, page: SearchResults, words: Words) -> str | None:
+        """Keep what may be shared of a page, and return what names it; None: nothing may be."""
+        try:
+            public = await asyncio.to_thread(self._public, page, asker.channel_id)
+        except HandbookError as error:
+            log.warning("%s; passages cannot be shared", error)
+            return None
+        if not public.results:
+            return None
+        message = await asyncio.to_thread(render_hits, public, words)
+        chunk_ids = tuple(result.passage.chunk.chunk_id for result in public.results)
+        heading = words.shared_search
+        return await self._asking.keep_message(asker, message, chunk_ids, heading, uuid.uuid4().hex)
+
+    def _public(self, page: SearchResults, channel_id: str) -> SearchResults:
+        """Return what everybody who would see it may read of a page."""
+        audiences = self._readers.everybody(channel_id)
+        results = tuple(
+            result
+            for result in page.results
+            if self._handbook.may_read([result.passage.chunk.chunk_id], audiences)
+        )
+        return replace(page, results=results)
 
     async def _more(self, body: dict[str, Any]) -> None:
         skipped, _, terms = body["actions"][0]["value"].partition(":")
@@ -100,10 +134,3 @@ class Searching:
             log.error("a search failed: %s", type(error).__name__)
             message = render_notice((await self._people.words(asker.user_id, terms)).outage)
         await ReplyAddress.of(body).replace(message)
-
-
-def _next_row(terms: str, skipped: int, words: Words) -> dict[str, Any]:
-    return {
-        "type": "actions",
-        "elements": [button(words.next_hits, MORE_HITS, f"{skipped}:{terms}")],
-    }

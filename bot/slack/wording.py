@@ -40,6 +40,7 @@ class Words:
     searching: str
     share: str
     shared: str
+    shared_search: str
     share_gone: str
     share_not_yours: str
     share_changed: str
@@ -293,12 +294,13 @@ FRENCH = Words(
     searching="Je cherche dans le guide…",
     share="Partager dans le canal",
     shared="a demandé : « {question} »",
-    share_gone="Cette réponse a déjà été partagée, ou elle est trop ancienne. Reposez la question.",
-    share_not_yours="Seule la personne qui a posé la question peut partager sa réponse.",
-    share_changed="Le guide a changé depuis cette réponse, ou tout le monde ne peut pas la lire :"
-    " reposez la question.",
-    share_failed="Je n'ai pas pu partager cette réponse : c'est une erreur de mon côté. Réessayez"
-    " dans un instant.",
+    shared_search="a cherché dans le guide.",
+    share_gone="C'est déjà partagé, ou trop ancien. Refaites votre demande.",
+    share_not_yours="Seule la personne qui a demandé cela peut le partager.",
+    share_changed="Le guide a changé depuis, ou tout le monde ne peut pas lire ce qui serait"
+    " partagé : refaites votre demande.",
+    share_failed="Je n'ai pas pu partager cela : c'est une erreur de mon côté. Réessayez dans un"
+    " instant.",
     useful="Utile",
     useful_label="Cette réponse est utile",
     not_useful="Pas utile",
@@ -591,11 +593,12 @@ ENGLISH = Words(
     searching="Looking into the handbook…",
     share="Share in the channel",
     shared="asked: “{question}”",
-    share_gone="This answer was shared already, or it is too old. Please ask again.",
-    share_not_yours="Only the person who asked can share their answer.",
-    share_changed="The handbook has changed since this answer, or not everybody may read it:"
+    shared_search="searched the handbook.",
+    share_gone="This was shared already, or it is too old. Please ask again.",
+    share_not_yours="Only the person who asked for this can share it.",
+    share_changed="The handbook has changed since, or not everybody may read what would be shared:"
     " please ask again.",
-    share_failed="I could not share this answer: that is an error on my side. Please try again in a"
+    share_failed="I could not share this: that is an error on my side. Please try again in a"
     " moment.",
     useful="Useful",
     useful_label="This answer is useful",

@@ -16,7 +16,7 @@ from bot.sandbox.server import SandboxServer
 from bot.slack.wording import ENGLISH, FRENCH
 from ingest import IndexNotBuiltError
 from tests.outcomes import passage
-from tests.slack_running import finds_remote_work, running
+from tests.slack_running import ScriptedHandbook, finds_remote_work, running
 
 
 @pytest.fixture
@@ -108,6 +108,44 @@ async def test_the_next_passages_replace_those_that_were_shown(sandbox, tmp_path
     assert "7. Page 7" in second.text
     assert "Page 5" not in second.text
     assert "more_hits" not in str(second.blocks)
+
+
+async def test_a_page_of_passages_is_shared_once_by_whoever_searched(sandbox, tmp_path: Path):
+    async with running(sandbox, tmp_path, search=many):
+        sandbox.slash("camille", "general", "/handbook", "télétravail <!channel>")
+        first = await sandbox.wait_for_ephemeral("camille", "1. Page 1")
+        sandbox.click("camille", first, "more_hits")
+        second = await sandbox.wait_for_ephemeral("camille", "6. Page 6")
+        sandbox.click("james", second, "share_answer")
+        await sandbox.wait_for_ephemeral("james", ENGLISH.share_not_yours)
+        assert sandbox.messages("general") == []
+
+        sandbox.click("camille", second, "share_answer")
+        shared = await sandbox.wait_for_message("general")
+        sandbox.click("camille", second, "share_answer")
+        await sandbox.wait_for_ephemeral("camille", FRENCH.share_gone)
+        await sandbox.settled()
+    assert FRENCH.shared_search in shared.text
+    assert "1. Page 6" in shared.text
+    assert "Page 5" not in shared.text
+    assert "<" not in shared.text
+    assert "share_answer" not in str(shared.blocks)
+    assert sandbox.messages("general") == [shared]
+    assert second not in sandbox.ephemerals("camille")
+
+
+async def test_passages_that_may_not_be_read_there_any_more_are_not_shared(sandbox, tmp_path: Path):
+    handbook = ScriptedHandbook(find=many)
+    async with running(sandbox, tmp_path, handbook=handbook):
+        sandbox.slash("james", "general", "/handbook", "télétravail")
+        shown = await sandbox.wait_for_ephemeral("james", "1. Page 1")
+        handbook.readable = False
+        sandbox.click("james", shown, "share_answer")
+        await sandbox.wait_for_ephemeral("james", ENGLISH.share_changed)
+        sandbox.slash("james", "general", "/handbook", "télétravail")
+        again = await sandbox.wait_for_ephemeral("james", count=3)
+    assert sandbox.messages("general") == []
+    assert "share_answer" not in str(again.blocks)
 
 
 async def test_a_search_that_fails_on_the_next_page_is_an_outage(sandbox, tmp_path: Path):

@@ -96,6 +96,23 @@ async def test_a_search_shows_restricted_pages_to_their_readers_alone(sandbox, r
     assert SECRET in in_channel
 
 
+async def test_of_a_search_only_what_everybody_there_may_read_is_shared(sandbox, room, tmp_path):
+    async with restricted(sandbox, room, tmp_path):
+        sandbox.slash("camille", "general", "/handbook", "search montant zorglub")
+        alone = await sandbox.wait_for_ephemeral("camille", SECRET)
+        sandbox.slash("camille", "general", "/handbook", "search zorglub horaires bureau")
+        mixed = await sandbox.wait_for_ephemeral("camille", "horaires")
+        sandbox.click("camille", mixed, "share_answer")
+        shared = await sandbox.wait_for_message("general")
+        sandbox.slash("james", "rh-prive", "/handbook", "search montant zorglub")
+        inside = await sandbox.wait_for_ephemeral("james", SECRET)
+    assert SECRET in mixed.text
+    assert "share_answer" not in str(alone.blocks)
+    assert "horaires" in shared.text
+    assert SECRET not in json.dumps([shared.text, shared.blocks], ensure_ascii=False)
+    assert "share_answer" in str(inside.blocks)
+
+
 async def test_a_private_answer_uses_what_the_asker_may_read(sandbox, room, tmp_path, monkeypatch):
     seen = spying(monkeypatch, room)
     async with restricted(sandbox, room, tmp_path):
