@@ -17,7 +17,16 @@ from ingest.index.base import IndexWriter, PageState
 from ingest.pages import build_page
 from ingest.parsing import parse
 from ingest.progress import Progress, ProgressEvent, Stage, ignore_progress
-from ingest.records import Chunk, IngestReport, Page, RawPage, SkippedPage, text_hash
+from ingest.records import (
+    Audiences,
+    Chunk,
+    IngestReport,
+    Page,
+    RawPage,
+    SkippedPage,
+    held_back,
+    text_hash,
+)
 from ingest.sources.base import Entry, Listing, Source, Watch
 from ingest.vector_cache import VectorCache
 
@@ -210,16 +219,23 @@ class _Sync:
 
     def _examine(self, entry: Entry) -> _Prepared | None:
         state = self.known.get(entry.path)
-        if state is None or state.version != self.version or self.full:
-            return self._prepare(self.source.fetch(entry), entry)
-        if entry.version is not None and self._version_of(entry) == state.source_version:
+        if state is not None and (state.version != self.version or self.full):
+            state = None
+        version = self._version_of(entry)
+        if state is not None and version is not None and version == state.source_version:
             self.unchanged += 1
             return None
-        raw = self.source.fetch(entry)
-        if raw.content_hash == state.content_hash:
-            self._refresh(raw, entry, state)
-            return None
-        return self._prepare(raw, entry)
+        allowed = entry.audiences
+        try:
+            raw = self.source.fetch(entry)
+            allowed = raw.audiences
+            if state is not None and raw.content_hash == state.content_hash:
+                self._refresh(raw, entry, state)
+                return None
+            return self._prepare(raw, entry)
+        except (PageParseError, SourceUnavailableError):
+            self._hold_back(entry.path, allowed)
+            raise
 
     def _prepare(self, raw: RawPage, entry: Entry) -> _Prepared:
         page = build_page(self.source.name, raw, parse(raw), version=self.version)
@@ -252,6 +268,25 @@ class _Sync:
                 modified_at=page.modified_at,
                 url=page.url,
                 audiences=page.audiences,
+            )
+
+    def _hold_back(self, path: str, allowed: Audiences | None) -> None:
+        """Let nobody read the last good version who may not read the page any more.
+
+        It may stay for long: the new one may be too large, protected by a password, damaged.
+        """
+        state = self.known.get(path)
+        if state is None or allowed is None or self.dry_run:
+            return
+        left = held_back(state.audiences, allowed)
+        if left != state.audiences:
+            self.writer.touch_page(
+                self.source.name,
+                path,
+                source_version=state.source_version,  # it is looked at again
+                modified_at=state.modified_at,
+                url=state.url,
+                audiences=left,
             )
 
     def _version_of(self, entry: Entry) -> str | None:

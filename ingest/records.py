@@ -43,6 +43,21 @@ def within(workspace: str, audiences: Audiences) -> Audiences:
     return frozenset(f"{workspace}/{audience}" for audience in audiences)
 
 
+def held_back(held: Audiences, allowed: Audiences) -> Audiences:
+    """Return who may still read a page that was for `held`, those of workspaces included.
+
+    Args:
+        held: As `within` may have limited them.
+        allowed: Who may read it at most now, in whatever workspace.
+    """
+    left = held & allowed
+    for workspace in {one.rpartition("/")[0] for one in held}:
+        prefix = f"{workspace}/" if workspace else ""
+        theirs = frozenset(one.removeprefix(prefix) for one in held if one.startswith(prefix))
+        left |= {prefix + audience for audience in narrow(theirs, allowed)}
+    return frozenset(left)
+
+
 @dataclass(frozen=True, slots=True)
 class RawPage:
     """A page as its source delivers it, before parsing.

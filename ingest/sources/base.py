@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from ingest.records import RawPage, SkippedPage
+from ingest.records import Audiences, RawPage, SkippedPage
 
 DEFAULT_MAX_PAGE_BYTES: Final = 20_000_000
 
@@ -42,12 +42,15 @@ class Entry:
             changed and is not fetched. None when the source cannot tell cheaply.
         size: Bytes, or None when unknown.
         found_at: Another path that it is known by; rules for that one hold, too (`RawPage`).
+        audiences: Who may read it at most; None: only fetching it tells. It holds for what is
+            known of the page already, whether or not it can be fetched.
     """
 
     path: str
     version: str | None = None
     size: int | None = None
     found_at: str | None = None
+    audiences: Audiences | None = None
 
 
 @dataclass(frozen=True, slots=True)

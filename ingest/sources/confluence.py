@@ -197,11 +197,14 @@ class ConfluenceSource:
             paths = self._take_pages(space, found)
             if self._with_attachments:
                 skipped += self._take_files(space, found, paths)
-        versions = {path: _version(page.version, who) for path, (page, who) in self._pages.items()}
+        told = {path: (page.version, who) for path, (page, who) in self._pages.items()}
         for path, file in self._files.items():
-            versions[path] = _version(file.attachment.version, file.audiences)
+            told[path] = (file.attachment.version, file.audiences)
         return Listing(
-            entries=tuple(Entry(path, versions[path]) for path in sorted(versions)),
+            entries=tuple(
+                Entry(path, _version(number, who), audiences=who)
+                for path, (number, who) in sorted(told.items())
+            ),
             skipped=tuple(sorted(skipped, key=lambda page: page.path)),
         )
 

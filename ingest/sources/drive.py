@@ -167,7 +167,7 @@ class GoogleDriveSource:
         logger.info("drive walked", extra={"source": self._name, "pages": len(self._files)})
         return Listing(
             entries=tuple(
-                Entry(path, self._version(one), one.file.size, one.path)
+                Entry(path, self._version(one), one.file.size, one.path, self._readers(one))
                 for path, one in self._files.items()
             ),
             skipped=tuple(sorted(skipped, key=lambda page: page.path)),
@@ -204,7 +204,7 @@ class GoogleDriveSource:
             media_type=media_type,
             modified_at=moment_of(one.file.modified),
             url=one.file.url or None,
-            audiences=narrow(self._audiences, one.readers),
+            audiences=self._readers(one),
             found_at=one.path,
         )
 
@@ -265,6 +265,9 @@ class GoogleDriveSource:
             return "the file is empty"
         large = file.size is not None and file.size > self._max_page_bytes
         return too_large(self._max_page_bytes) if large else None
+
+    def _readers(self, one: FoundFile) -> Audiences:
+        return narrow(self._audiences, one.readers)
 
     def _version(self, one: FoundFile) -> str:
         # Permissions change without a new version of the file.

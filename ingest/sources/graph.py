@@ -137,7 +137,7 @@ class GraphSource:
         logger.info("drive followed", extra={"source": self._name, "pages": len(self._files)})
         return Listing(
             entries=tuple(
-                Entry(path, _version(item, audiences), item.size)
+                Entry(path, _version(item, audiences), item.size, audiences=audiences)
                 for path, (item, audiences) in self._files.items()
             ),
             skipped=tuple(sorted(skipped, key=lambda page: page.path)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +11,7 @@ from ingest import pipeline
 from ingest.errors import IndexStoreError, SourceUnavailableError
 from ingest.pipeline import sync
 from ingest.progress import Stage
-from ingest.records import EVERYONE, RawPage, SkippedPage
+from ingest.records import EVERYONE, PUBLIC, RawPage, SkippedPage, held_back
 from ingest.sources.base import UNWATCHED, Entry, Listing, Watch
 from ingest.vector_cache import BATCH_TEXTS
 from tests.fakes import FakeEmbedder, FakeIndexWriter, FakeSource, FakeTokenEmbedder
@@ -461,6 +462,54 @@ def with_metadata(source: FakeSource, path: str, **changes: object) -> None:
     raw = source.pages[path]
     values = {"modified_at": raw.modified_at, "url": raw.url, "audiences": raw.audiences}
     source.pages[path] = RawPage(path, raw.content, raw.media_type, **(values | changes))
+
+
+def test_a_page_that_cannot_be_read_any_more_is_for_no_more_people_than_it_says(writer, embedder):
+    told = frozenset({"hr"})
+
+    class Telling(FakeSource):
+        def listing(self, watch=UNWATCHED):
+            listing = super().listing(watch)
+            entries = (
+                replace(entry, audiences=told) if entry.path in self.broken else entry
+                for entry in listing.entries
+            )
+            return replace(listing, entries=tuple(entries))
+
+    source = handbook(4, Telling("handbook"))
+    sync(source, writer, embedder)
+    source.broken = {"page-000.md"}
+    source.put("page-001.md", " ")
+    with_metadata(source, "page-001.md", audiences=told)
+    source.put("page-002.md", " ")
+
+    report = sync(source, writer, embedder)
+
+    assert [page.kept_previous for page in report.skipped] == [True, True, True]
+    audiences = {path: page.audiences for (_, path), (page, *_) in writer.pages.items()}
+    assert audiences == {
+        "page-000.md": told,
+        "page-001.md": told,
+        "page-002.md": PUBLIC,
+        "page-003.md": PUBLIC,
+    }
+
+
+@pytest.mark.parametrize(
+    ("held", "allowed", "left"),
+    [
+        ({"everyone"}, {"everyone"}, {"everyone"}),
+        ({"everyone"}, {"hr"}, {"hr"}),
+        ({"hr", "it"}, {"hr", "board"}, {"hr"}),
+        ({"hr"}, {"everyone"}, {"hr"}),
+        ({"T1/everyone", "T2/everyone"}, {"hr"}, {"T1/hr", "T2/hr"}),
+        ({"T1/hr"}, {"everyone"}, {"T1/hr"}),
+        ({"everyone"}, set(), set()),
+        (set(), {"everyone"}, set()),
+    ],
+)
+def test_who_may_read_what_was_kept_is_never_more_than_either(held, allowed, left):
+    assert held_back(frozenset(held), frozenset(allowed)) == left
 
 
 def test_a_new_link_or_audience_is_written_without_a_new_text(writer, embedder):
