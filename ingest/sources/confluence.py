@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from ingest.errors import PageParseError, SourceUnavailableError
 from ingest.parsing.media import HTML
-from ingest.records import EVERYONE, PUBLIC, Audiences, RawPage, SkippedPage, narrow
+from ingest.records import EVERYONE, PUBLIC, Audiences, RawPage, narrow
 from ingest.sources.base import (
     DEFAULT_MAX_PAGE_BYTES,
     UNWATCHED,
@@ -184,7 +184,6 @@ class ConfluenceSource:
         self.close()
         self._interface = self._open(watch)
         self._pages, self._files = {}, {}
-        skipped: list[SkippedPage] = []
         for space in self._spaces:
             found: dict[str, _Page] = {}
             for result in self._results(f'space="{space}" and type=page', _DETAILS):
@@ -196,7 +195,7 @@ class ConfluenceSource:
                 raise self._empty(space)
             paths = self._take_pages(space, found)
             if self._with_attachments:
-                skipped += self._take_files(space, found, paths)
+                self._take_files(space, found, paths)
         told = {path: (page.version, who) for path, (page, who) in self._pages.items()}
         for path, file in self._files.items():
             told[path] = (file.attachment.version, file.audiences)
@@ -204,8 +203,7 @@ class ConfluenceSource:
             entries=tuple(
                 Entry(path, _version(number, who), audiences=who)
                 for path, (number, who) in sorted(told.items())
-            ),
-            skipped=tuple(sorted(skipped, key=lambda page: page.path)),
+            )
         )
 
     def fetch(self, entry: Entry) -> RawPage:
@@ -244,6 +242,8 @@ class ConfluenceSource:
 
     def _fetch_file(self, path: str, file: _File) -> RawPage:
         attachment, media_type = file.attachment, media_type_of(path)
+        if (attachment.size or 0) > self._max_page_bytes:
+            raise PageParseError(too_large(self._max_page_bytes))
         with self._reading.page():
             try:
                 content = self._asking().file(
@@ -302,10 +302,8 @@ class ConfluenceSource:
                 self._pages[path] = (page, self._readers(page, found))
         return paths
 
-    def _take_files(
-        self, space: str, found: Mapping[str, _Page], paths: Mapping[str, str]
-    ) -> Iterator[SkippedPage]:
-        """List the files of a space's pages that can be parsed; yield those that are too large."""
+    def _take_files(self, space: str, found: Mapping[str, _Page], paths: Mapping[str, str]) -> None:
+        """List the files of a space's pages that can be parsed."""
         for result in self._results(f'space="{space}" and type=attachment', ATTACHMENT_DETAILS):
             attachment = read_attachment(result)
             if attachment is None or attachment.page_id not in found:
@@ -315,10 +313,7 @@ class ConfluenceSource:
             named = f"{space}/{page.title}/{attachment.name}"
             if not has_page_suffix(path) or not self._is_wanted(named, page):
                 continue
-            if (attachment.size or 0) > self._max_page_bytes:
-                yield SkippedPage(path, too_large(self._max_page_bytes))
-            else:
-                self._files[path] = _File(attachment, page, self._readers(page, found))
+            self._files[path] = _File(attachment, page, self._readers(page, found))
 
     def _is_wanted(self, path: str, page: _Page) -> bool:
         if page.labels & self._exclude_labels or (self._labels and not page.labels & self._labels):

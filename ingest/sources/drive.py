@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from ingest.errors import ConfigurationError, PageParseError, SourceUnavailableError
 from ingest.parsing.media import MARKDOWN
-from ingest.records import PUBLIC, Audiences, RawPage, SkippedPage, narrow
+from ingest.records import PUBLIC, Audiences, RawPage, narrow
 from ingest.sources.base import (
     DEFAULT_MAX_PAGE_BYTES,
     UNWATCHED,
@@ -156,14 +156,7 @@ class GoogleDriveSource:
         skipped = [page for page in found.skipped if self._filter.wants(page.path)]
         by_id = {one.file.file_id: one for one in found.files if self._filter.wants(one.path)}
         paths = distinct_paths((one.path, file_id) for file_id, one in by_id.items())
-        self._files = {}
-        for path in sorted(paths):
-            one = by_id[paths[path]]
-            reason = self._refusal(one.file)
-            if reason is None:
-                self._files[path] = one
-            else:
-                skipped.append(SkippedPage(path, reason))
+        self._files = {path: by_id[paths[path]] for path in sorted(paths)}
         logger.info("drive walked", extra={"source": self._name, "pages": len(self._files)})
         return Listing(
             entries=tuple(
@@ -179,12 +172,15 @@ class GoogleDriveSource:
         """Download or export one file of the last listing.
 
         Raises:
-            PageParseError: If it was deleted or restricted meanwhile, or cannot be had.
+            PageParseError: If it was deleted or restricted meanwhile, is empty or too large, or
+                cannot be had.
             SourceUnavailableError: If no file can be had any more.
         """
         client, one = self._client, self._files.get(entry.path)
         if client is None or one is None or one.file.exported_as is None:
             raise PageParseError("not in the last listing")
+        if reason := self._refusal(one.file):
+            raise PageParseError(reason)
         media_type = one.file.exported_as
         with self._reading.page():
             try:

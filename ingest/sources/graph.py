@@ -125,13 +125,8 @@ class GraphSource:
         if self._folder and self._folder not in copy.folders():
             raise SourceUnavailableError(f"there is no folder {self._folder!r} in {drive.name}")
         skipped: list[SkippedPage] = []
-        wanted: dict[str, DriveItem] = {}
-        for path, item in sorted(self._inside(copy.paths()).items()):
-            reason = self._refusal(item) if self._is_wanted(path) else None
-            if reason is not None:
-                skipped.append(SkippedPage(path, reason))
-            elif self._is_wanted(path):
-                wanted[path] = item
+        inside = sorted(self._inside(copy.paths()).items())
+        wanted = {path: item for path, item in inside if self._is_wanted(path)}
         self._files = self._with_readers(wanted, skipped, watch)
         lost = sum(1 for _ in copy.strays())
         logger.info("drive followed", extra={"source": self._name, "pages": len(self._files)})
@@ -149,13 +144,16 @@ class GraphSource:
         """Download one file of the last listing.
 
         Raises:
-            PageParseError: If it was deleted or restricted meanwhile, or cannot be downloaded.
+            PageParseError: If it was deleted or restricted meanwhile, is empty, too large or
+                harmful, or cannot be downloaded.
             SourceUnavailableError: If no file can be downloaded any more.
         """
         client, drive = self._client, self._drive
         if entry.path not in self._files or client is None or drive is None:
             raise PageParseError("not in the last listing")
         item, audiences = self._files[entry.path]
+        if reason := self._refusal(item):
+            raise PageParseError(reason)
         media_type = media_type_of(entry.path)
         with self._reading.page():
             try:

@@ -451,12 +451,14 @@ def test_a_file_too_large_or_deleted_meanwhile_is_skipped(drive, open_drive):
     source = open_drive(max_page_bytes=2_000)
     listing = source.listing()
 
-    assert [page.reason for page in listing.skipped] == ["larger than 2000 bytes (MAX_PAGE_BYTES)"]
-    with pytest.raises(PageParseError, match="larger than 2000 bytes"):
-        source.fetch(listing.entries[0])
+    assert all(entry.audiences is not None for entry in listing.entries)
+    entries = {entry.found_at: entry for entry in listing.entries}
+    for large in ("a.md", "B"):
+        with pytest.raises(PageParseError, match="larger than 2000 bytes"):
+            source.fetch(entries[large])
     del drive.files["document-3"]
     with pytest.raises(PageParseError, match="deleted meanwhile"):
-        source.fetch(listing.entries[1])
+        source.fetch(entries["C"])
 
 
 def test_a_token_that_expires_meanwhile_is_asked_for_again(drive, open_drive):

@@ -405,9 +405,11 @@ def test_a_file_too_large_or_deleted_meanwhile_is_skipped(graph, open_drive):
     graph.put("3", page("Texte.", name="c.md"))
     source = open_drive(max_page_bytes=2_000)
     listing = source.listing()
-    second, third = listing.entries
+    first, second, third = listing.entries
 
-    assert [page.reason for page in listing.skipped] == ["larger than 2000 bytes (MAX_PAGE_BYTES)"]
+    assert all(entry.audiences is not None for entry in listing.entries)
+    with pytest.raises(PageParseError, match="larger than 2000 bytes"):
+        source.fetch(first)
     graph.items["2"].content = b"x" * 3_000  # grew since
     with pytest.raises(PageParseError, match="larger than 2000 bytes"):
         source.fetch(second)
