@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 from zoneinfo import ZoneInfo
 
+from sqlalchemy import Engine
+
 from bot.answering.answerer import Answerer, OnVerification
 from bot.answering.breaker import Incidents, LoggedIncidents
 from bot.answering.cross_encoder import CrossEncoderReader
@@ -29,7 +31,7 @@ from bot.retrieval.reranker import UnitReranker
 from bot.retrieval.retrievers import ANY_WORD_WEIGHTS, EmbeddingRetriever, KeywordRetriever
 from bot.retrieval.search import Searcher, SearchResults
 from bot.settings import BotSettings
-from bot.store import CalibrationStore, ModelUsage, migrate, open_engine
+from bot.store import CalibrationStore, ModelUsage, open_engine, opened
 from ingest import (
     PUBLIC,
     Audiences,
@@ -148,6 +150,7 @@ class EngineRoom:
 def open_engine_room(
     settings: BotSettings,
     *,
+    engine: Engine | None = None,
     incidents: Incidents | None = None,
     on_verification: OnVerification | None = None,
 ) -> EngineRoom:
@@ -155,6 +158,7 @@ def open_engine_room(
 
     Args:
         settings: Of everything.
+        engine: Of the bot's tables, up to date and open for longer; None: one of its own.
         incidents: Told when the model goes down, is back, or has spent its budget.
         on_verification: Told what the gate said of each draft.
 
@@ -165,7 +169,7 @@ def open_engine_room(
     """
     with ExitStack() as resources:
         parts = _open(settings, resources)
-        model = _model(settings, resources, incidents)
+        model = _model(settings, resources, incidents, engine=engine)
         answerer = _answerer(settings, parts, model, on_verification=on_verification)
         searcher = _searcher(parts)
         return EngineRoom(parts, answerer, searcher, resources.pop_all())
@@ -267,15 +271,14 @@ def _model(
     resources: ExitStack,
     incidents: Incidents | None = None,
     metered: Callable[[RunMeter], None] = lambda meter: None,
+    engine: Engine | None = None,
 ) -> _Model | None:
     if not settings.answer_model:
         return None
     # Imported on demand: without a model nothing needs the openai package.
     from bot.answering.llm import open_model_generator
 
-    engine = open_engine(settings.database_url)
-    resources.callback(engine.dispose)
-    migrate(engine)
+    engine = engine or resources.enter_context(opened(settings.database_url))
     incidents = incidents or LoggedIncidents()
     budget = ModelUsage(
         engine,

@@ -66,7 +66,10 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
 
         def open_handbook() -> Handbook:
             room = open_engine_room(
-                settings, incidents=app.model_alerts, on_verification=metrics.verified
+                settings,
+                engine=engine,
+                incidents=app.model_alerts,
+                on_verification=metrics.verified,
             )
             room.warm_up()
             return room

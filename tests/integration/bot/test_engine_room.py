@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from alembic import command
 
 import bot.app
 from bot.app import open_engine_room
 from bot.records import GroundedAnswer, Question
 from bot.settings import BotSettings
+from bot.store import opened
 from ingest import PUBLIC, IndexNotBuiltError, open_reader, run_ingest
 from tests.fakes import FakeEmbedder
 
@@ -77,3 +79,18 @@ def test_an_encoder_that_is_down_stops_nobody_from_starting(
     with open_engine_room(config) as room:
         room.warm_up()
         assert room.search(Question("mariage"), 3).degraded
+
+
+def test_tables_that_are_open_and_up_to_date_are_neither_opened_nor_migrated_again(
+    config: BotSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_ingest(config, specs=[f"folder:{tmp_path / 'pages'}"])
+    model = {"answer_model": "m", "openai_base_url": "http://127.0.0.1:9/v1"}
+    values = config.model_copy(update=model | {"embedding_model": "none"})
+    with opened(values.database_url) as engine:
+        migrations = []
+        monkeypatch.setattr(command, "upgrade", lambda *_: migrations.append("upgrade"))
+        open_engine_room(values, engine=engine).close()
+        assert migrations == []
+        open_engine_room(values).close()
+        assert migrations == ["upgrade"]
