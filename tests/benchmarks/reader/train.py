@@ -2,7 +2,7 @@
 
 `python -m tests.benchmarks.reader.train --pairs pairs.jsonl --work DIR [--lower 8] [--epochs 3]`.
 A run that was stopped goes on where its last check was; what it measured is in `DIR/log.jsonl`.
-Tens of minutes on two cores; a GPU is used where torch has one.
+Tens of minutes on two cores.
 """
 
 from __future__ import annotations
