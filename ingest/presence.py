@@ -13,6 +13,7 @@ from typing import Final
 import httpx2
 
 from ingest.config import load_config
+from ingest.errors import HandbookError
 from ingest.settings import IngestSettings
 from ingest.sources.configuration import (
     FolderTable,
@@ -23,6 +24,7 @@ from ingest.sources.configuration import (
 )
 from ingest.sources.paths import folder_in_repository
 from ingest.sources.web_addresses import place_of
+from ingest.sources.web_client import USER_AGENT, GuardedTransport
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +32,9 @@ WEB_BUDGET_S: Final = 0.7
 """How long an answer may wait for a website; then it goes as it is."""
 LET_BE_S: Final = 60.0
 """How long a website is not asked that did not answer in time."""
+KEEP_S: Final = 10.0
+"""How long what a website said of a page holds: an answer asks for a page several times."""
+MOST_KEPT: Final = 1_000
 GIT_BUDGET_S: Final = 2.0
 _GONE: Final = frozenset({404, 410})
 
@@ -51,6 +56,7 @@ class SourcePresence:
         self._web_budget_s = web_budget_s
         self._read: tuple[int, Mapping[str, SourceTable]] | None = None  # when written, and what
         self._silent: dict[str, float] = {}  # hosts that did not answer, and until when to let be
+        self._looked: dict[str, tuple[float, bool]] = {}  # pages, when asked for, and if gone
 
     def is_gone(self, source: str, path: str) -> bool:
         """Say whether a page is known to be deleted.
@@ -93,17 +99,34 @@ class SourcePresence:
             return False
         if self._silent.get(place, now) > now:
             return False
+        looked_at, gone = self._looked.get(url, (-KEEP_S, False))
+        if now - looked_at < KEEP_S:
+            return gone
         try:
-            with httpx2.Client(timeout=self._web_budget_s, trust_env=False) as client:
-                gone = client.head(url).status_code in _GONE
-                if gone:  # or a server that knows no HEAD
-                    with client.stream("GET", url) as answer:
-                        gone = answer.status_code in _GONE
-                return gone
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+            gone = self._asked(url, private_network=table.private_network)
+        except (httpx2.HTTPError, httpx2.InvalidURL, HandbookError, OSError, ValueError) as error:
             logger.info("a page was not looked for", extra={"reason": type(error).__name__})
             self._silent[place] = now + LET_BE_S
             return False
+        if time.monotonic() - now > self._web_budget_s:
+            self._silent[place] = now + LET_BE_S
+        if len(self._looked) >= MOST_KEPT:
+            self._looked.clear()
+        self._looked[url] = (now, gone)
+        return gone
+
+    def _asked(self, url: str, *, private_network: bool) -> bool:
+        """Ask a website for a page; it gets to see nothing that a sync would not show it."""
+        with httpx2.Client(
+            transport=GuardedTransport(private_network=private_network),
+            headers={"User-Agent": USER_AGENT},
+            timeout=self._web_budget_s,
+            trust_env=False,
+        ) as client:
+            if client.head(url).status_code not in _GONE:
+                return False
+            with client.stream("GET", url) as answer:  # some servers know no HEAD
+                return answer.status_code in _GONE
 
 
 def _file_is_gone(root: Path, path: str) -> bool:

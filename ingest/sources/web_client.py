@@ -104,7 +104,7 @@ class WebClient:
         self.requests = 0
         """Requests made so far."""
         self._client = httpx2.Client(
-            transport=_GuardedTransport(private_network=private_network),
+            transport=GuardedTransport(private_network=private_network),
             headers={
                 "User-Agent": USER_AGENT,
                 "Accept-Encoding": "gzip",
@@ -234,7 +234,7 @@ class WebClient:
         raise SourceUnavailableError("stopped")
 
 
-class _GuardedTransport(httpx2.BaseTransport):
+class GuardedTransport(httpx2.BaseTransport):
     """Connects to addresses that were looked at: a name cannot lead into a private network.
 
     The name is resolved here, once, and the connection made to what was checked; so a name that
@@ -248,6 +248,7 @@ class _GuardedTransport(httpx2.BaseTransport):
         self._by_host: dict[str, httpx2.HTTPTransport] = {}
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Answer a request (raises `SourceUnavailableError` where an address is refused)."""
         host, port = request.url.host, request.url.port
         addresses = self._resolve(host, port or (443 if request.url.scheme == "https" else 80))
         for last, address in enumerate(addresses, start=1 - len(addresses)):
@@ -266,6 +267,7 @@ class _GuardedTransport(httpx2.BaseTransport):
         raise httpx2.ConnectError(f"{host} has no address")
 
     def close(self) -> None:
+        """Close the connections."""
         for transport in self._by_host.values():
             transport.close()
 

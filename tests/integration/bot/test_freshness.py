@@ -257,7 +257,12 @@ def test_a_page_of_a_website_is_asked_for_and_one_that_does_not_answer_is_left_a
     thread.start()
     url = f"http://127.0.0.1:{server.server_port}"
     try:
-        looked = presence(tmp_path, f'type = "website"\nstart = "{url}/"', web_budget_s=30)
+        website = f'type = "website"\nstart = "{url}/"'
+        assert not presence(tmp_path, website, web_budget_s=30).is_gone("s", f"{url}/gone")
+        assert asked_for == []  # a private address, which nobody said it may have
+        website += "\nprivate_network = true"
+        looked = presence(tmp_path, website, web_budget_s=30)
+        assert looked.is_gone("s", f"{url}/gone")
         assert looked.is_gone("s", f"{url}/gone")
         assert not looked.is_gone("s", f"{url}/there")
         assert not looked.is_gone("s", f"{url}/no-head")
