@@ -86,6 +86,7 @@ async def serve(settings: BotSettings, *, build: Callable[[], Handbook] | None =
             stores=Stores.on(
                 engine,
                 question_log_days=settings.question_log_days,
+                freshness_days=settings.freshness_days,
                 job_lease_s=settings.job_lease_s,
             ),
             handbook=handbook,

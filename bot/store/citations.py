@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Engine, Row, and_, delete, exists, insert, select, update
+from sqlalchemy import Connection, Engine, Row, and_, delete, exists, insert, select, update
 
 from bot.store.tables import citations, jobs, questions, stale_answers
 from bot.store.transactions import transaction
@@ -73,12 +73,8 @@ class CitationStore:
 
     def forget_older(self, days: int) -> None:
         """Forget what was quoted longer ago, and what was said of it."""
-        before = self._now() - days * DAY_S
         with transaction(self._engine) as connection:
-            connection.execute(delete(citations).where(citations.c.cited_at < before))
-            left = select(citations.c.question_id)
-            gone = stale_answers.c.question_id.not_in(left)
-            connection.execute(delete(stale_answers).where(gone))
+            forget_quotes(connection, before=self._now() - days * DAY_S)
 
     def cited_pages(self) -> tuple[CitedPage, ...]:
         """Return the pages that answers use of which nothing is known to be gone."""
@@ -151,6 +147,13 @@ class CitationStore:
         of_it = stale_answers.c.question_id == question_id
         with transaction(self._engine) as connection:
             connection.execute(update(stale_answers).where(of_it).values(decided_at=None))
+
+
+def forget_quotes(connection: Connection, *, before: float) -> None:
+    """Forget what was quoted before a moment (seconds since the epoch), and what is said of it."""
+    connection.execute(delete(citations).where(citations.c.cited_at < before))
+    left = select(citations.c.question_id)
+    connection.execute(delete(stale_answers).where(stale_answers.c.question_id.not_in(left)))
 
 
 def _is_stale() -> Any:

@@ -15,11 +15,14 @@ from typing import Any
 from sqlalchemy import Engine, Row, delete, insert, select, union, update
 
 from bot.records import GroundedAnswer, Outcome
+from bot.store.citations import forget_quotes
 from bot.store.private_answers import SHAREABLE_S
 from bot.store.tables import citations, feedback, jobs, private_answers, questions
 from bot.store.transactions import transaction
 
 DAY_S = 86_400.0
+QUOTE_DAYS = 30
+"""As `FRESHNESS_DAYS` unless it says otherwise."""
 IDS_KEPT_S = 365 * DAY_S
 
 
@@ -77,14 +80,21 @@ class QuestionLog:
 
     Args:
         keep_days: Days the words of questions are kept; 0 never writes them down.
+        quote_days: Days what answers quote is kept; 0 never writes it down.
         now: Clock in seconds since the epoch.
     """
 
     def __init__(
-        self, engine: Engine, *, keep_days: int, now: Callable[[], float] = time.time
+        self,
+        engine: Engine,
+        *,
+        keep_days: int,
+        quote_days: int = QUOTE_DAYS,
+        now: Callable[[], float] = time.time,
     ) -> None:
         self._engine = engine
         self._keep_s = keep_days * DAY_S
+        self._quote_s = quote_days * DAY_S
         self._now = now
 
     def record(self, asked: LoggedQuestion) -> None:
@@ -110,7 +120,7 @@ class QuestionLog:
             connection.execute(insert(questions).values(values))
             same = citations.c.question_id == asked.question_id
             connection.execute(delete(citations).where(same))
-            for cited in _cited(asked, at=values["asked_at"]):
+            for cited in _cited(asked, at=values["asked_at"]) if self._quote_s else ():
                 connection.execute(insert(citations).values(cited))
 
     def earlier(
@@ -155,6 +165,7 @@ class QuestionLog:
     def forget_old(self) -> None:
         """Forget words that were kept long enough, and ids after a year without feedback.
 
+        What answers quote goes after its own days, whether or not a sync looks at it meanwhile.
         Private answers repeat the question: those that can no longer be shared go as well, however
         long nobody asks in private.
         """
@@ -174,6 +185,7 @@ class QuestionLog:
             connection.execute(
                 delete(questions).where(old_ids, questions.c.question_id.not_in(judged))
             )
+            forget_quotes(connection, before=now - self._quote_s)
 
 
 def _stored(passage: LoggedPassage) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from bot.store.jobs import LEASE_S, JobStore
 from bot.store.muted_threads import MutedThreads
 from bot.store.pauses import PauseStore
 from bot.store.private_answers import PrivateAnswers
-from bot.store.questions import QuestionLog
+from bot.store.questions import QUOTE_DAYS, QuestionLog
 from bot.store.statistics import Statistics
 from bot.store.streams import LeftStreams
 from bot.store.uploads import UploadStore
@@ -36,11 +36,18 @@ class Stores:
     citations: CitationStore
 
     @classmethod
-    def on(cls, engine: Engine, *, question_log_days: int, job_lease_s: float = LEASE_S) -> Stores:
+    def on(
+        cls,
+        engine: Engine,
+        *,
+        question_log_days: int,
+        freshness_days: int = QUOTE_DAYS,
+        job_lease_s: float = LEASE_S,
+    ) -> Stores:
         """Return the stores of a migrated database (see `QuestionLog` and `JobStore`)."""
         return cls(
             jobs=JobStore(engine, lease_s=job_lease_s),
-            questions=QuestionLog(engine, keep_days=question_log_days),
+            questions=QuestionLog(engine, keep_days=question_log_days, quote_days=freshness_days),
             feedback=FeedbackStore(engine),
             private_answers=PrivateAnswers(engine),
             muted_threads=MutedThreads(engine),

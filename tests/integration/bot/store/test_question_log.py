@@ -11,6 +11,7 @@ from sqlalchemy import Engine, select
 
 from bot.store import (
     ANSWER,
+    CitationStore,
     Feedback,
     FeedbackStore,
     Forgotten,
@@ -113,6 +114,28 @@ def test_zero_days_never_write_the_words_down(engine: Engine) -> None:
     QuestionLog(engine, keep_days=0).record(ASKED)
 
     assert words(engine) == {"q1": None}
+
+
+def test_what_answers_quote_goes_after_its_own_days_and_zero_never_write_it_down(
+    engine: Engine,
+) -> None:
+    clock = Clock()
+    log = QuestionLog(engine, keep_days=90, quote_days=7, now=clock)
+    store = CitationStore(engine, now=clock)
+    log.record(ASKED)
+    [cited] = store.cited_pages()
+    store.mark(["q1"], cited)
+    clock.now += 7 * DAY_S - 1
+    log.forget_old()
+    assert len(store.waiting("T1", limit=9)) == 1
+    clock.now += 2
+    log.forget_old()  # no sync has looked at them meanwhile
+    assert store.cited_pages() == ()
+    assert store.waiting("T1", limit=9) == ()
+
+    QuestionLog(engine, keep_days=90, quote_days=0, now=clock).record(ASKED)
+    assert store.cited_pages() == ()
+    assert words(engine) == {"q1": "combien ?"}
 
 
 def test_cited_passages_come_first_and_each_passage_once() -> None:
