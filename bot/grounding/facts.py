@@ -111,7 +111,8 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+"""Pattern of the folded names of months."""
 _YEAR = r"(?:19|20)\d\d"
 _WEEKDAYS = {
     name: number
@@ -131,15 +132,15 @@ _MONTH_ALONE = re.compile(
 _DATES = (
     re.compile(rf"(?<![\w])(?P<y>{_YEAR})-(?P<m>\d\d)-(?P<d>\d\d)(?!\w)"),
     re.compile(
-        rf"(?<![\w.,])(?P<d>\d{{1,2}})(?:\^?er|st|nd|rd|th)? (?:of |de )?(?P<month>{_MONTH})\b\.?"
+        rf"(?<![\w.,])(?P<d>\d{{1,2}})(?:\^?er|st|nd|rd|th)? (?:of |de )?(?P<month>{MONTH})\b\.?"
         rf"(?:,? (?P<y>{_YEAR})(?!\d))?"
     ),
     re.compile(
-        rf"\b(?P<month>{_MONTH})\.? (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\w])"
+        rf"\b(?P<month>{MONTH})\.? (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\w])"
         r"(?!:\d|[.,]\d| ?%)"
         rf"(?:,? (?P<y>{_YEAR})(?!\d))?"
     ),
-    re.compile(rf"\b(?P<month>{_MONTH})\.?,? (?:de |of )?(?P<y>{_YEAR})(?!\d)"),
+    re.compile(rf"\b(?P<month>{MONTH})\.?,? (?:de |of )?(?P<y>{_YEAR})(?!\d)"),
 )
 _SLASHED = re.compile(r"(?<![\w/])(\d{1,2})[/.](\d{1,2})[/.](\d{4}|\d{2})(?![\w/])")
 _LINK = re.compile(
@@ -312,7 +313,7 @@ _ADVERBS: Mapping[str, str] = {
 }
 _FACT_FORMS = (*UNITS.values(), *_ADVERBS.values())
 _FACT_WORD = re.compile(
-    rf"{'|'.join(f'(?:{forms})' for forms in _FACT_FORMS)}|{_MONTH}|(?:{'|'.join(_WEEKDAYS)})s?"
+    rf"{'|'.join(f'(?:{forms})' for forms in _FACT_FORMS)}|{MONTH}|(?:{'|'.join(_WEEKDAYS)})s?"
 )
 
 

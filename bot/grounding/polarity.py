@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from bot.grounding.dated import added_limits
 from bot.grounding.opposites import OPPOSITES
 from ingest import fold
 
@@ -105,6 +106,7 @@ def contradictions(sentence: str, said: str, *, stems: Stems | None) -> tuple[st
     ]
     reasons.extend(_prefixed(mine, theirs))
     reasons.extend(_widened(mine, theirs))
+    reasons.extend(added_limits(mine, theirs))
     if stems is None:
         reasons.extend(_negation_across(mine, theirs))
     else:

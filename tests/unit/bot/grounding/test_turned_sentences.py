@@ -23,6 +23,7 @@ DELAY = "Le dossier est à rendre dans les 30 jours suivant la demande."
 HOURS = "Staff may work at most 48 hours each week on the site."
 GOOD_NEWS = "Le congé est accordé au père à chaque naissance."
 TOOL = "The tool is meant for partners and unclassified information."
+BONUS = "La prime est versée le 5 mars 2026."
 BOARD = "Contributors join the board when they can, but this is not the expectation."
 
 
@@ -48,6 +49,9 @@ BOARD = "Contributors join the board when they can, but this is not the expectat
          Rule.OPPOSITES),
         (BOARD, "Contributors are expected to join the board when they can.", Rule.OPPOSITES),
         ("The path is less safe but faster.", "The path is more safe but slower.", Rule.OPPOSITES),
+        (BONUS, "La prime est versée avant le 5 mars 2026.", Rule.OPPOSITES),
+        (BONUS, "La prime est versée à partir du 5 mars 2026.", Rule.OPPOSITES),
+        ("The bonus is paid on March 5.", "The bonus is paid until March 5.", Rule.OPPOSITES),
     ],
 )  # fmt: skip
 def test_a_sentence_that_turns_its_quote_is_refused(quote: str, sentence: str, rule: Rule):
@@ -69,6 +73,11 @@ def test_a_sentence_that_turns_its_quote_is_refused(quote: str, sentence: str, r
          "Le montant est plafonné à 2 fois le salaire."),
         ("The fee in the United Kingdom is €1,500 per month.",
          "The monthly fee in the UK is 1500 euros."),
+        ("La date limite de dépôt du dossier est le 5 mars 2026.",
+         "Le dépôt du dossier se fait avant le 5 mars 2026."),
+        ("The plan takes effect on January 1, 2026.",
+         "The plan takes effect from January 1, 2026."),
+        ("L'index est à publier au 1er mars.", "L'index est à publier avant le 1er mars."),
         ("Seul le juge dit si le lieu correspond ou non au contrat.",
          "C'est le juge seul qui dit si le lieu correspond au contrat."),
     ],
