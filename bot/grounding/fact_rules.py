@@ -114,7 +114,20 @@ def _is_supported(mine: Quantity, other: Quantity, theirs: Facts, above: Facts) 
         return False
     if not mine.unit:
         return not mine.word or not other.unit or _says_unit(mine.word, other)
-    return not other.unit and mine.unit in theirs.units | above.units
+    if other.unit or other.before.removesuffix("s") in _NUMBERED:
+        return False
+    return mine.unit in theirs.units | above.units
+
+
+_NUMBERED = frozenset(
+    """
+    alinea annexe annexure appendix article art band categorie category chapitre chapter classe
+    clause coefficient echelon etape etage figure floor formule forfait grade groupe group level
+    ligne line niveau note numero number page paragraph paragraphe part partie phase plan point
+    salle room section step tableau table tier titre version zone
+    """.split()  # noqa: SIM905 - a list of words is easier to read
+)
+"""What has a number for a name: « article 5 » is no five of anything."""
 
 
 def _says_unit(word: str, other: Quantity) -> bool:
