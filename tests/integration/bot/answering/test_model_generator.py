@@ -263,6 +263,12 @@ def test_an_endpoint_that_is_not_there_is_an_outage():
         ModelGenerator(client, "m").draft(QUERY, [PASSAGE])
 
 
+def test_a_refusal_that_breaks_off_is_an_outage():
+    broken = Scripted(503, events=("half of",), headers={"Content-Length": "1000"})
+    with scripted_server(broken) as server, pytest.raises(AnswerUnavailable, match="OPENAI_BASE"):
+        generator(server).draft(QUERY, [PASSAGE])
+
+
 def test_an_endpoint_that_is_down_is_left_alone_and_asked_again_after_a_pause():
     moment = [0.0]
     breaker = CircuitBreaker(failures_to_open=2, first_pause_s=30, now=lambda: moment[0])
