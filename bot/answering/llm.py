@@ -537,10 +537,12 @@ def _client(settings: BotSettings) -> openai.OpenAI:
 def _http_client(timeout_s: float) -> httpx2.Client:
     """Return what makes requests that can be broken off.
 
-    Each has a connection of its own: which one a request takes is told when it is opened.
+    Each has a connection of its own: which one a request takes is told when it is opened. A
+    redirect would take passages, and a key, to a host nobody chose.
     """
     return openai.DefaultHttpxClient(
         timeout=timeout_s,
+        follow_redirects=False,
         limits=httpx2.Limits(max_keepalive_connections=0),
         event_hooks={"request": [_watched]},
     )

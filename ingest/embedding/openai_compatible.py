@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import weakref
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -70,7 +71,12 @@ class OpenAICompatibleEmbedder:
                 f"EMBEDDING_MODEL=openai:{model} needs OPENAI_API_KEY, or OPENAI_BASE_URL for an"
                 " endpoint that wants no key"
             )
-        client = openai.OpenAI(api_key=api_key or "unused", base_url=base_url)
+        # A redirect would take the handbook to a host nobody chose.
+        connections = openai.DefaultHttpxClient(follow_redirects=False)
+        weakref.finalize(self, connections.close)
+        client = openai.OpenAI(
+            api_key=api_key or "unused", base_url=base_url, http_client=connections
+        )
         self._clients: dict[TextKind, openai.OpenAI] = {
             "query": client.with_options(timeout=QUERY_TIMEOUT_S, max_retries=QUERY_RETRIES),
             "passage": client.with_options(timeout=PASSAGE_TIMEOUT_S, max_retries=PASSAGE_RETRIES),

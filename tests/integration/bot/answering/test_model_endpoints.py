@@ -92,6 +92,22 @@ def test_azure_gets_its_version_with_each_request_and_the_key_by_its_name():
     assert {key.lower(): value for key, value in asked["headers"].items()}["api-key"] == "sk-azure"
 
 
+def test_an_endpoint_that_points_elsewhere_is_not_followed_with_passages_and_key():
+    with scripted_server(Scripted(body=completion(REPLY))) as elsewhere:
+        moved = Scripted(status=307, body={}, headers={"Location": f"{elsewhere.url}/chat"})
+        with scripted_server(moved) as server:
+            settings = BotSettings(
+                _env_file=None,
+                answer_model="gpt",
+                openai_api_key="sk-secret",
+                openai_base_url=server.url,
+            )
+            with pytest.raises(AnswerUnavailable):
+                open_model_generator(settings).draft(QUERY, [PASSAGE])
+    assert len(server.requests) >= 1
+    assert elsewhere.requests == []
+
+
 def test_other_endpoints_see_the_key_once():
     with scripted_server(Scripted(body=completion(REPLY))) as server:
         sentences(server)

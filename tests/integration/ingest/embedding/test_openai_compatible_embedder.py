@@ -21,6 +21,7 @@ from tests.embeddings_server import (
     slow,
     vector_of,
 )
+from tests.scripted_server import Scripted, scripted_server
 
 
 @pytest.fixture
@@ -53,6 +54,16 @@ def test_questions_have_their_own_prefix(server):
     assert server.requests[0]["input"] == ["query: bonjour"]
     assert server.requests[0]["model"] == "small"
     assert server.keys == ["Bearer sk-secret"]
+
+
+def test_an_endpoint_that_points_elsewhere_is_not_followed_with_texts_and_key(server):
+    moved = Scripted(status=307, body={}, headers={"Location": f"{server.base_url}/embeddings"})
+    with scripted_server(moved) as pointing:
+        embedder = OpenAICompatibleEmbedder("small", api_key="sk-secret", base_url=pointing.url)
+        with pytest.raises(EncodingFailed):
+            embedder.embed_query("bonjour")
+    assert len(pointing.requests) >= 1
+    assert server.requests == []
 
 
 def test_a_request_is_bounded_in_tokens(server):
