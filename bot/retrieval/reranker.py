@@ -28,8 +28,10 @@ from ingest import (
 
 REFINED_UNITS = 8
 REFINED_PASSAGES = 6
-"""Units encoded by themselves for each question, of the best passages: some 300 tokens. Six to
-sixteen units choose as good answers as all sixty did (docs/quality.md)."""
+"""Units encoded by themselves for each question, of the best passages. Six to sixteen units choose
+as good answers as all sixty did (docs/quality.md)."""
+REFINED_CHARS = 1_200
+"""Of these units together, past the first: some 300 tokens, most of what a question costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +275,14 @@ def _best_units(passages: Sequence[Passage]) -> list[tuple[Passage, int]]:
         if passage.chunk.units[index].kind is not UnitKind.HEADING
     ]
     scored.sort(key=lambda entry: (-entry[0], entry[1].rank, entry[2]))
-    return [(passage, index) for _, passage, index in scored[:REFINED_UNITS]]
+    best: list[tuple[Passage, int]] = []
+    left = REFINED_CHARS
+    for _, passage, index in scored:
+        left -= len(unit_texts(passage.chunk)[index])
+        if best and (left < 0 or len(best) == REFINED_UNITS):
+            break
+        best.append((passage, index))
+    return best
 
 
 def _moved(chunk_id: str, figures: Sequence[float], refined: _Refined) -> tuple[float, ...]:

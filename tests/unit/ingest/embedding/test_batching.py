@@ -8,9 +8,14 @@ from ingest.embedding.batching import length_batches
     st.lists(st.integers(0, 600), max_size=60),
     st.integers(1, 2000),
     st.integers(1, 12),
+    st.integers(0, 100),
 )
-def test_every_text_is_in_one_batch_and_batches_are_bounded(lengths, max_tokens, max_texts):
-    batches = list(length_batches(lengths, max_tokens=max_tokens, max_texts=max_texts))
+def test_every_text_is_in_one_batch_and_batches_are_bounded(
+    lengths, max_tokens, max_texts, batch_cost
+):
+    batches = length_batches(
+        lengths, max_tokens=max_tokens, max_texts=max_texts, batch_cost=batch_cost
+    )
 
     assert sorted(position for batch in batches for position in batch) == list(range(len(lengths)))
     for batch in batches:
@@ -20,9 +25,19 @@ def test_every_text_is_in_one_batch_and_batches_are_bounded(lengths, max_tokens,
 
 
 def test_texts_of_like_length_share_a_batch():
-    batches = list(length_batches([5, 100, 6, 99], max_tokens=1000, max_texts=2))
+    batches = length_batches([5, 100, 6, 99], max_tokens=1000, max_texts=2)
     assert batches == [[1, 3], [2, 0]]
 
 
 def test_a_text_longer_than_a_batch_is_encoded_alone():
-    assert list(length_batches([900, 10], max_tokens=512, max_texts=8)) == [[0], [1]]
+    assert length_batches([900, 10], max_tokens=512, max_texts=8) == [[0], [1]]
+
+
+def test_a_long_text_is_not_what_short_ones_are_padded_to():
+    lengths = [30, 120, 35, 28]
+    assert length_batches(lengths, max_tokens=1024, max_texts=8, batch_cost=48) == [[1], [2, 0, 3]]
+
+
+def test_texts_share_a_batch_where_padding_costs_less_than_another():
+    lengths = [30, 45, 35, 28]
+    assert length_batches(lengths, max_tokens=1024, max_texts=8, batch_cost=48) == [[1, 2, 0, 3]]
