@@ -16,6 +16,9 @@ Audiences = frozenset[str]
 
 PUBLIC: Audiences = frozenset({EVERYONE})
 
+NOBODY: Audiences = frozenset()
+"""Of a page whose readers are not known, or all unknown here."""
+
 
 class UnitKind(StrEnum):
     """What a unit is; decides how it is quoted."""

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from ingest.errors import PageParseError, SourceUnavailableError
 from ingest.parsing.media import HTML
-from ingest.records import EVERYONE, PUBLIC, Audiences, RawPage, narrow
+from ingest.records import EVERYONE, NOBODY, PUBLIC, Audiences, RawPage, narrow
 from ingest.sources.base import (
     DEFAULT_MAX_PAGE_BYTES,
     UNWATCHED,
@@ -52,7 +52,6 @@ _DETAILS: Final = (
 _BODY: Final = "body.export_view"
 """As Confluence shows it to readers elsewhere: macros are carried out, addresses are absolute."""
 _LOGIN: Final = "look at email and token_env"
-NOBODY: Final[Audiences] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

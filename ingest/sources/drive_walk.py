@@ -6,17 +6,15 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from ingest.errors import PageParseError, SourceUnavailableError
-from ingest.records import PUBLIC, Audiences, SkippedPage
+from ingest.records import NOBODY, PUBLIC, Audiences, SkippedPage
 from ingest.sources.base import Watch
 from ingest.sources.drive_client import FOLDER, SHORTCUT, DriveClient, DriveFile
 from ingest.sources.drive_permissions import Sharing
 from ingest.sources.paths import path_part
 from ingest.sources.web_json import NotThere, PageByPage
-
-NOBODY: Final[Audiences] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

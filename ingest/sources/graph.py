@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from ingest.errors import PageParseError, SourceUnavailableError
-from ingest.records import PUBLIC, Audiences, RawPage, SkippedPage, narrow
+from ingest.records import NOBODY, PUBLIC, Audiences, RawPage, SkippedPage, narrow
 from ingest.sources.base import (
     DEFAULT_MAX_PAGE_BYTES,
     UNWATCHED,
@@ -28,7 +28,6 @@ from ingest.sources.web_visitor import SiteAccess
 
 logger = logging.getLogger(__name__)
 
-NOBODY: Final[Audiences] = frozenset()
 _LOCK_FILE: Final = "~$"
 """How names begin that Office gives to marks of open documents."""
 

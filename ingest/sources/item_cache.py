@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import zlib
-from collections.abc import Collection, Mapping
-from pathlib import Path
-from typing import Final
+from collections.abc import Mapping
 
-from ingest.sources.cache_file import open_cache
+from ingest.sources.cache_file import CacheFile
 from ingest.sources.web_json import JsonObject
 
-_VERSION: Final = 1
-_SCHEMA: Final = "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
 
-
-class ItemCache:
+class ItemCache(CacheFile):
     """Objects by key, in an SQLite file that may be deleted at any time.
 
     Args:
         path: Of the file; it is made when first needed.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._connection: sqlite3.Connection | None = None
+    SCHEMA = "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
+    VERSION = 1
+    TABLE, KEY = "items", "key"
 
     def get(self, key: str) -> JsonObject | None:
         """Return the object of a key, None when there is none.
@@ -56,26 +50,6 @@ class ItemCache:
                 "INSERT INTO items VALUES (?, ?)",
                 [(key, _packed(value)) for key, value in values.items()],
             )
-
-    def keep_only(self, keys: Collection[str]) -> None:
-        """Forget every object but these."""
-        connection = self._open()
-        known = [key for (key,) in connection.execute("SELECT key FROM items")]
-        with connection:
-            connection.executemany(
-                "DELETE FROM items WHERE key = ?", [(key,) for key in known if key not in keys]
-            )
-
-    def close(self) -> None:
-        """Close the file; it is opened again when needed."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._connection = open_cache(self._path, _SCHEMA, version=_VERSION)
-        return self._connection
 
 
 def _packed(value: JsonObject) -> bytes:

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from ingest.errors import ConfigurationError, PageParseError, SourceUnavailableError
 from ingest.parsing.media import HTML
-from ingest.records import Audiences, RawPage, SkippedPage
+from ingest.records import NOBODY, Audiences, RawPage, SkippedPage
 from ingest.sources.base import (
     DEFAULT_MAX_PAGE_BYTES,
     UNWATCHED,
@@ -48,7 +48,6 @@ logger = logging.getLogger(__name__)
 API: Final = "https://api.notion.com"
 API_VERSION: Final = "2025-09-03"
 """The first in which a database has data sources."""
-NOBODY: Final[Audiences] = frozenset()
 _BATCH: Final = 100
 _DEEPEST: Final = 30
 """Blocks inside blocks; a page has far fewer."""

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import zlib
-from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
 
-from ingest.sources.cache_file import open_cache
-
-_VERSION: Final = 1
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS visits (
-  url TEXT PRIMARY KEY, etag TEXT NOT NULL, last_modified TEXT NOT NULL, lastmod TEXT NOT NULL,
-  media_type TEXT NOT NULL, modified_at TEXT NOT NULL, canonical TEXT NOT NULL,
-  links TEXT NOT NULL, body BLOB NOT NULL
-)
-"""
+from ingest.sources.cache_file import CacheFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +36,18 @@ class Visit:
     links: tuple[str, ...] = ()
 
 
-class WebCache:
+class WebCache(CacheFile):
     """Visits by address, in an SQLite file that may be deleted at any time."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._connection: sqlite3.Connection | None = None
+    SCHEMA = """
+    CREATE TABLE IF NOT EXISTS visits (
+      url TEXT PRIMARY KEY, etag TEXT NOT NULL, last_modified TEXT NOT NULL, lastmod TEXT NOT NULL,
+      media_type TEXT NOT NULL, modified_at TEXT NOT NULL, canonical TEXT NOT NULL,
+      links TEXT NOT NULL, body BLOB NOT NULL
+    )
+    """
+    VERSION = 1
+    TABLE, KEY = "visits", "url"
 
     def get(self, url: str) -> Visit | None:
         """Return the last visit, None when there was none."""
@@ -90,23 +83,3 @@ class WebCache:
         connection = self._open()
         with connection:
             connection.execute("INSERT OR REPLACE INTO visits VALUES (?,?,?,?,?,?,?,?,?)", values)
-
-    def keep_only(self, urls: Collection[str]) -> None:
-        """Forget every page but these."""
-        connection = self._open()
-        known = [url for (url,) in connection.execute("SELECT url FROM visits")]
-        with connection:
-            connection.executemany(
-                "DELETE FROM visits WHERE url = ?", [(url,) for url in known if url not in urls]
-            )
-
-    def close(self) -> None:
-        """Close the file; it is opened again when needed."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._connection = open_cache(self._path, _SCHEMA, version=_VERSION)
-        return self._connection
