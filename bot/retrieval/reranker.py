@@ -207,12 +207,11 @@ class _TokenUnits:
         best = _best_units(passages)
         if not best:
             return list(passages)
-        texts = [unit_texts(passage.chunk)[index] for passage, index in best]
-        vectors, tokens = self._embedder.embed_with_tokens(texts)
+        vectors, tokens = self._embedder.embed_with_tokens([text for _, _, text in best])
         codes = [self._codec.decode(code) for code in self._codec.encode(tokens)]
         cosines: _Refined = {}
         interactions: _Refined = {}
-        for (passage, index), vector, coded in zip(best, vectors, codes, strict=True):
+        for (passage, index, _), vector, coded in zip(best, vectors, codes, strict=True):
             key = (passage.chunk.chunk_id, index)
             matches = word_matches(self._question, coded, self._codec.center)
             cosines[key] = (float(vector @ self._vector), passage.unit_cosines[index])
@@ -264,8 +263,11 @@ _Refined = dict[tuple[str, int], tuple[float, float]]
 """(chunk_id, unit) -> its figure encoded by itself, and as read from its chunk."""
 
 
-def _best_units(passages: Sequence[Passage]) -> list[tuple[Passage, int]]:
-    """Return the units that promise most, as the choice of an answer weighs their figures."""
+def _best_units(passages: Sequence[Passage]) -> list[tuple[Passage, int, str]]:
+    """Return the units that promise most, as the choice of an answer weighs their figures.
+
+    Each with its place in its passage, and as it is encoded.
+    """
     scored = [
         (cosine + 0.5 * interaction + 0.5 * passage.score, passage, index)
         for passage in passages[:REFINED_PASSAGES]
@@ -275,13 +277,14 @@ def _best_units(passages: Sequence[Passage]) -> list[tuple[Passage, int]]:
         if passage.chunk.units[index].kind is not UnitKind.HEADING
     ]
     scored.sort(key=lambda entry: (-entry[0], entry[1].rank, entry[2]))
-    best: list[tuple[Passage, int]] = []
+    best: list[tuple[Passage, int, str]] = []
     left = REFINED_CHARS
     for _, passage, index in scored:
-        left -= len(unit_texts(passage.chunk)[index])
+        text = unit_texts(passage.chunk)[index]
+        left -= len(text)
         if best and (left < 0 or len(best) == REFINED_UNITS):
             break
-        best.append((passage, index))
+        best.append((passage, index, text))
     return best
 
 

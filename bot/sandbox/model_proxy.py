@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from types import TracebackType
+from collections.abc import AsyncIterator
 
 import aiohttp
 from aiohttp import web
 
-HOST = "127.0.0.1"
+from bot.sandbox.loopback import LoopbackServer
+
 MAX_BODY_BYTES = 50_000_000
 LONGEST_S = 600.0
 _NOT_FORWARDED = frozenset(
@@ -17,7 +18,7 @@ _NOT_FORWARDED = frozenset(
 """Headers that belong to one connection, or that aiohttp sets itself."""
 
 
-class ModelProxy:
+class ModelProxy(LoopbackServer):
     """Forwards every request to an OpenAI-compatible endpoint while its `async with` block lasts.
 
     Args:
@@ -30,38 +31,17 @@ class ModelProxy:
     def __init__(self, upstream: str) -> None:
         self.delay_s = 0.0
         self._upstream = upstream.rstrip("/")
-        self._runner: web.AppRunner | None = None
         self._session: aiohttp.ClientSession | None = None
-
-    @property
-    def base_url(self) -> str:
-        """Where the app finds its model meanwhile."""
-        if self._runner is None:
-            raise RuntimeError("the proxy is not served yet")
-        return f"http://{HOST}:{self._runner.addresses[0][1]}"
-
-    async def __aenter__(self) -> ModelProxy:
-        """Start listening."""
-        timeout = aiohttp.ClientTimeout(total=LONGEST_S)
-        self._session = aiohttp.ClientSession(timeout=timeout, trust_env=True)
         application = web.Application(client_max_size=MAX_BODY_BYTES)
         application.router.add_route("*", "/{path:.*}", self._forward)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.5)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, HOST, 0).start()
-        return self
+        application.cleanup_ctx.append(self._connected)
+        super().__init__(application)
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop listening."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-        if self._session is not None:
-            await self._session.close()
+    async def _connected(self, _application: web.Application) -> AsyncIterator[None]:
+        timeout = aiohttp.ClientTimeout(total=LONGEST_S)
+        async with aiohttp.ClientSession(timeout=timeout, trust_env=True) as session:
+            self._session = session
+            yield
 
     async def _forward(self, request: web.Request) -> web.StreamResponse:
         path = request.match_info["path"]

@@ -7,14 +7,13 @@ import json
 import re
 import unicodedata
 from contextlib import suppress
-from types import TracebackType
 from typing import Any
 
 from aiohttp import web
 
+from bot.sandbox.loopback import LoopbackServer
 from bot.sandbox.workspace import Json
 
-HOST = "127.0.0.1"
 NAME = "pretend-model"
 MAX_BODY_BYTES = 5_000_000
 PIECE_CHARS = 10
@@ -34,7 +33,7 @@ _WORD = re.compile(r"\w{3,}")
 _FRENCH = re.compile(r"\b(?:le|la|les|des|du|une?|est|pour|dans)\b", re.IGNORECASE)
 
 
-class PretendModel:
+class PretendModel(LoopbackServer):
     """Serves an OpenAI-compatible `/chat/completions` while its `async with` block lasts.
 
     It picks the sentences that share most words with the question, word for word, and invents one
@@ -42,33 +41,9 @@ class PretendModel:
     """
 
     def __init__(self) -> None:
-        self._runner: web.AppRunner | None = None
-
-    @property
-    def base_url(self) -> str:
-        """Where it answers."""
-        if self._runner is None:
-            raise RuntimeError("the model is not served yet")
-        return f"http://{HOST}:{self._runner.addresses[0][1]}"
-
-    async def __aenter__(self) -> PretendModel:
-        """Start listening."""
         application = web.Application(client_max_size=MAX_BODY_BYTES)
         application.router.add_post("/chat/completions", _complete)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.5)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, HOST, 0).start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop listening."""
-        if self._runner is not None:
-            await self._runner.cleanup()
+        super().__init__(application)
 
 
 async def _complete(request: web.Request) -> web.StreamResponse:
