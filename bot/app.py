@@ -302,9 +302,11 @@ def _model(
 def _open(settings: BotSettings, resources: ExitStack) -> _Parts:
     reader = resources.enter_context(open_reader(settings))
     reader.status()  # says at once, and clearly, when there is no index yet
+    config = load_config(settings)
     queries = QueryBuilder(
         reader,
-        synonyms=load_config(settings).synonym_table(),
+        synonyms=config.synonym_table(),
+        acronyms=config.acronyms,
         respell=Respeller(reader.public_vocabulary),
     )
     embedder = open_embedder(settings)

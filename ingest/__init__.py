@@ -49,6 +49,7 @@ from ingest.records import (
 )
 from ingest.settings import IngestSettings
 from ingest.spelling import Respeller
+from ingest.synonyms import COMMON_ACRONYMS
 
 if TYPE_CHECKING:
     from ingest.app import read_settings, run_ingest
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from ingest.uploads import Upload, UploadFolder, open_uploads
 
 __all__ = [
+    "COMMON_ACRONYMS",
     "EVERYONE",
     "PUBLIC",
     "AudienceConfig",

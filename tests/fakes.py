@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 
 from bot.errors import ReadingFailed
+from ingest.acronyms import learn_acronyms
 from ingest.analysis import KeywordQuery, QueryWord, analyze_passage
 from ingest.embedding.base import Embedder, TextKind, TokenStates, Vector
 from ingest.errors import EncodingFailed, IndexStoreError, LeaseHeldError, PageParseError
@@ -374,6 +375,10 @@ class FakeIndexReader:
     def public_vocabulary(self) -> Mapping[str, int]:
         self._check()
         return Counter(term for c in self._visible(PUBLIC, None) for term in self._terms(c))
+
+    def public_acronyms(self) -> Mapping[str, str]:
+        self._check()
+        return learn_acronyms([chunk.text for chunk in self._visible(PUBLIC, None)])
 
     def pages_by_audience(self) -> Mapping[str, int]:
         pages = {chunk.page: self.audiences.get(chunk.chunk_id, PUBLIC) for chunk in self.stored}

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.answering.question_types import AnswerType, asked_types, type_share
 from bot.grounding.disagreement import is_newer
 from bot.grounding.injection import addresses_the_assistant
+from bot.question_types import AnswerType, asked_types, type_share
 from bot.records import Draft, DraftClaim, Passage, introduced, lead_in_of
 from bot.retrieval.coverage import IndexedForms, idf_coverage
 from bot.retrieval.query import Query

@@ -13,6 +13,7 @@ from bot.retrieval.fusion import reciprocal_rank_fusion, score_fusion
 from bot.retrieval.query import Query, QueryBuilder
 from bot.retrieval.reranker import Reranker
 from bot.retrieval.retrievers import EmbeddingRetriever, KeywordRetriever
+from bot.retrieval.spreading import MAX_PER_PAGE, spread
 from ingest import (
     PUBLIC,
     Audiences,
@@ -45,12 +46,15 @@ class RetrievalLimits:
     Attributes:
         leg_depth: Chunks taken from each leg.
         candidates: Chunks that reach the second stage.
-        max_per_page: Chunks of one page among the candidates.
+        candidates_per_page: Of one page: which of its chunks answers is for the second stage to
+            tell.
+        max_per_page: Of one page in the result, before what other pages have.
     """
 
     leg_depth: int = 200
-    candidates: int = 12
-    max_per_page: int = 3
+    candidates: int = 16
+    candidates_per_page: int = 6
+    max_per_page: int = MAX_PER_PAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,7 @@ class HybridRetriever:
                 continue
             page = (chunk.source, chunk.page)
             per_page[page] = per_page.get(page, 0) + 1
-            if per_page[page] > self._limits.max_per_page:
+            if per_page[page] > self._limits.candidates_per_page:
                 continue
             signals = {"lexical_share": shares.get(chunk_id, 0.0)}
             if chunk_id in cosines:
@@ -184,14 +188,17 @@ class HybridRetriever:
         self, query: Query, candidates: Sequence[Passage], audiences: Audiences
     ) -> tuple[list[Passage], str | None]:
         """Reorder the best candidates; those past them keep their order behind."""
+        per_page = self._limits.max_per_page
         if self._reranker is None or query.vector is None:
-            return list(candidates), None
+            return spread(candidates, per_page=per_page), None
         head = candidates[: self._limits.candidates]
         try:
-            reordered = self._reranker.rerank(query, head, audiences=audiences)
+            reordered = self._reranker.rerank(
+                query, head, max_per_page=per_page, audiences=audiences
+            )
         except EncodingFailed as error:
             logger.warning("encoder failed in the second stage", extra={"reason": str(error)})
-            return list(candidates), KEYWORDS_ONLY
+            return spread(candidates, per_page=per_page), KEYWORDS_ONLY
         return [*reordered, *candidates[len(head) :]], None
 
 

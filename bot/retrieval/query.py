@@ -12,6 +12,7 @@ from bot.language import french_or_english
 from bot.records import Question, collapse
 from bot.retrieval.texting import spelled_out
 from ingest import (
+    COMMON_ACRONYMS,
     Embedder,
     IndexReader,
     KeywordQuery,
@@ -21,6 +22,7 @@ from ingest import (
     TokenStates,
     Vector,
     analyze_query,
+    fold,
 )
 
 MAX_QUESTION_CHARS = 2_000
@@ -58,14 +60,17 @@ class Query:
         text: The question made to stand alone, spelled out, cut to `MAX_QUESTION_CHARS`.
         language: "fr" or "en"; "und" when its words do not tell.
         words: Content words, in order.
-        vector: Of `text`, or None when the encoder does not take part.
-        tokens: Of `text`, from an encoder that shows them.
+        encoded: `text` with the meaning behind each acronym, as the encoder reads it: it knows few
+            of a company's own.
+        vector: Of `encoded`, or None when the encoder does not take part.
+        tokens: Of `encoded`, from an encoder that shows them.
     """
 
     question: Question
     text: str
     language: str
     words: tuple[WeightedWord, ...]
+    encoded: str
     vector: Vector | None = None
     tokens: TokenStates | None = None
 
@@ -94,8 +99,8 @@ class Query:
             EncodingFailed: If the encoder is down or refuses.
         """
         if not isinstance(embedder, TokenEmbedder):
-            return replace(self, vector=embedder.embed_query(self.text))
-        vectors, tokens = embedder.embed_with_tokens([self.text], kind="query")
+            return replace(self, vector=embedder.embed_query(self.encoded))
+        vectors, tokens = embedder.embed_with_tokens([self.encoded], kind="query")
         return replace(self, vector=vectors[0], tokens=tokens[0])
 
 
@@ -107,21 +112,38 @@ class QueryBuilder:
         reader: IndexReader,
         *,
         synonyms: SynonymTable | None = None,
+        acronyms: Mapping[str, str] | None = None,
         respell: Respell | None = None,
     ) -> None:
+        """Wire a builder.
+
+        Args:
+            reader: Whose vocabulary weighs words, and whose pages say what acronyms mean.
+            synonyms: Expressions that count as each other.
+            acronyms: With their meaning; they come before what the pages say.
+            respell: Gives words that are not indexed another spelling.
+        """
         self._reader = reader
         self._synonyms = synonyms or SynonymTable()
+        self._acronyms = acronyms or {}
         self._respell = respell
 
     def build(self, question: Question) -> Query:
         """Analyse a question; any text is legal and may leave no word at all."""
         vocabulary = self._reader.vocabulary()
         text = standalone_text(question)
-        text = spelled_out(text, french_or_english(text), vocabulary)
+        language = french_or_english(text)
+        text = spelled_out(text, language, vocabulary)
         chunks = sum(self._reader.languages().values())
         keywords = analyze_query(text, synonyms=self._synonyms)
         words = tuple(self._weigh(word, vocabulary, chunks) for word in keywords.words)
-        return Query(question, text, french_or_english(text), words)
+        language = french_or_english(text)
+        return Query(question, text, language, words, with_meanings(text, self._known(language)))
+
+    def _known(self, language: str) -> Mapping[str, str]:
+        """Return acronyms with their meaning: the company's own, the handbook's, the usual ones."""
+        usual = {} if language == "en" else COMMON_ACRONYMS
+        return {**usual, **self._reader.public_acronyms(), **self._acronyms}
 
     def _weigh(self, word: QueryWord, vocabulary: Mapping[str, int], chunks: int) -> WeightedWord:
         frequency = _chunk_frequency(word, vocabulary)
@@ -132,6 +154,23 @@ class QueryBuilder:
             others = self._respell(word)
             word = replace(word, alternatives=(*word.alternatives, *others))
         return WeightedWord(word, unknown_idf(chunks), known=False)
+
+
+_TYPED = re.compile(r"[^\W_][\w&]*")
+
+
+def with_meanings(text: str, acronyms: Mapping[str, str]) -> str:
+    """Write the meaning of each acronym of a text behind it, once, where the text has it not."""
+    told = {fold(text)}
+
+    def told_by(match: re.Match[str]) -> str:
+        meaning = acronyms.get(match.group())
+        if meaning is None or any(fold(meaning) in known for known in told):
+            return match.group()
+        told.add(fold(meaning))
+        return f"{match.group()} ({meaning})"
+
+    return _TYPED.sub(told_by, text)
 
 
 def unknown_idf(chunks: int) -> float:

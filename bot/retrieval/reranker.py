@@ -1,4 +1,4 @@
-"""The second stage: reorders a few candidates by how well their best sentence fits."""
+"""The second stage: reorders a few candidates by how well their best sentence answers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Protocol
 
 import numpy as np
 
+from bot.question_types import AnswerType, asked_types, type_share
 from bot.records import Passage
 from bot.retrieval.coverage import IndexedForms, idf_coverage
 from bot.retrieval.interaction import QuestionTokens, best_match, word_matches
 from bot.retrieval.query import Query
+from bot.retrieval.spreading import MAX_PER_PAGE, spread
 from bot.retrieval.unit_words import unit_words, within
 from ingest import (
     PUBLIC,
@@ -38,10 +40,11 @@ REFINED_CHARS = 1_200
 class RerankWeights:
     """Weights of the second stage, in units of cosine. Measured in docs/quality.md."""
 
-    unit: float = 1.0
+    unit_interaction: float = 0.5
+    answer_type: float = 0.07
     lexical: float = 0.2
     coverage: float = 0.08
-    interaction: float = 0.5
+    interaction: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +66,16 @@ class Reranker(Protocol):
     """Reorders the candidates of the first stage."""
 
     def rerank(
-        self, query: Query, passages: Sequence[Passage], *, audiences: Audiences = PUBLIC
+        self,
+        query: Query,
+        passages: Sequence[Passage],
+        *,
+        max_per_page: int = MAX_PER_PAGE,
+        audiences: Audiences = PUBLIC,
     ) -> list[Passage]:
         """Return the same passages, best first, ranks renewed, ties by chunk_id.
+
+        What a page has past its best `max_per_page` passages comes behind all others.
 
         Raises:
             EncodingFailed: If an encoder takes part and is down.
@@ -76,9 +86,11 @@ class Reranker(Protocol):
 class UnitReranker:
     """Scores each candidate by its chunk, its best unit and its keywords.
 
-    score = cos(q, chunk) + w.unit * max cos(q, unit) + w.lexical * keyword share
-    + w.coverage * idf coverage + w.interaction * late interaction, coverage only between texts of
-    the same language, late interaction only with an encoder that shows its token states.
+    score = cos(q, chunk) + w.interaction * late interaction + w.lexical * keyword share
+    + w.coverage * idf coverage + the best unit's cos(q, unit) + w.unit_interaction * late
+    interaction + w.answer_type * share of the asked kinds of answer that it holds. Coverage counts
+    only between texts of the same language, late interaction only with an encoder that shows its
+    token states. A heading answers nothing, and is no unit here.
     """
 
     def __init__(
@@ -90,20 +102,25 @@ class UnitReranker:
         self._weights = weights or RerankWeights()
 
     def rerank(
-        self, query: Query, passages: Sequence[Passage], *, audiences: Audiences = PUBLIC
+        self,
+        query: Query,
+        passages: Sequence[Passage],
+        *,
+        max_per_page: int = MAX_PER_PAGE,
+        audiences: Audiences = PUBLIC,
     ) -> list[Passage]:
         """Reorder by the fixed sum of the class (see `Reranker.rerank`)."""
         if query.vector is None or not passages:
             return list(passages)
         units = self._units(query, query.vector)
         figures = units.figures([passage.chunk for passage in passages], audiences)
+        asked = asked_types(query.text)
         scored = [
-            self._score(query, passage, own) for passage, own in zip(passages, figures, strict=True)
+            self._score(query, passage, own, asked)
+            for passage, own in zip(passages, figures, strict=True)
         ]
         scored.sort(key=lambda passage: (-passage.score, passage.chunk.chunk_id))
-        return units.refined(
-            [replace(passage, rank=rank) for rank, passage in enumerate(scored, start=1)]
-        )
+        return units.refined(spread(scored, per_page=max_per_page))
 
     def _units(self, query: Query, vector: Vector) -> _Units:
         embedder = self._embedder
@@ -112,22 +129,27 @@ class UnitReranker:
         question = QuestionTokens.of(query, query.tokens)
         return _TokenUnits(self._reader, embedder, self._codec, question, vector)
 
-    def _score(self, query: Query, passage: Passage, units: UnitFigures) -> Passage:
+    def _score(
+        self,
+        query: Query,
+        passage: Passage,
+        units: UnitFigures,
+        asked: frozenset[AnswerType],
+    ) -> Passage:
         chunk, weights = passage.chunk, self._weights
         cosine = passage.signals.get("cosine", 0.0)
-        best_unit = max(units.cosines, default=cosine)
         same_language = query.language in (chunk.language, "und")
         coverage = idf_coverage(query, IndexedForms.of(full_text(chunk), chunk.language))
         score = (
             cosine
-            + weights.unit * best_unit
+            + self._best_unit(chunk, units, asked, default=cosine)
             + weights.lexical * passage.signals.get("lexical_share", 0.0)
             + weights.coverage * coverage * same_language
         )
         signals = {
             **passage.signals,
             "first_stage": passage.score,
-            "best_unit": best_unit,
+            "best_unit": max(units.cosines, default=cosine),
             "coverage": coverage,
         }
         if units.interaction is not None:
@@ -139,6 +161,29 @@ class UnitReranker:
             signals=signals,
             unit_cosines=units.cosines,
             unit_interactions=units.interactions,
+        )
+
+    def _best_unit(
+        self,
+        chunk: StoredChunk,
+        units: UnitFigures,
+        asked: frozenset[AnswerType],
+        *,
+        default: float,
+    ) -> float:
+        weights = self._weights
+        interactions = units.interactions or (0.0,) * len(units.cosines)
+        return max(
+            (
+                cosine
+                + weights.unit_interaction * interaction
+                + weights.answer_type * (type_share(asked, chunk.text[unit.start : unit.end]) or 0)
+                for unit, cosine, interaction in zip(
+                    chunk.units, units.cosines, interactions, strict=True
+                )
+                if unit.kind is not UnitKind.HEADING
+            ),
+            default=default,
         )
 
 

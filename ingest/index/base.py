@@ -197,6 +197,13 @@ class IndexReader(Protocol):
         """
         ...
 
+    def public_acronyms(self) -> Mapping[str, str]:
+        """Map acronyms, as people type them, to what pages that everybody may read say they mean.
+
+        Read anew when the vocabulary is.
+        """
+        ...
+
     def pages_by_audience(self) -> Mapping[str, int]:
         """Number of pages per audience; under "", of pages that nobody may read."""
         ...

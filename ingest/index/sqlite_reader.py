@@ -26,6 +26,7 @@ from sqlalchemy import (
     text,
 )
 
+from ingest.acronyms import learn_acronyms
 from ingest.analysis import KeywordQuery
 from ingest.embedding.base import Vector
 from ingest.errors import IndexNotBuiltError, IndexOutdatedError, SchemaVersionError
@@ -79,6 +80,10 @@ _RESTRICTED_TERMS = text("""
         SELECT id FROM chunks WHERE page_id NOT IN (
             SELECT page_id FROM page_audiences WHERE audience = :everyone))
 """)
+_PUBLIC_TEXTS = text("""
+    SELECT text FROM chunks WHERE page_id IN (
+        SELECT page_id FROM page_audiences WHERE audience = :everyone)
+""")
 # As FTS5's tokenizer, `ascii tokenchars '.+#'`, cuts what the analysis wrote in lower case.
 _TOKEN = re.compile(r"[a-z0-9.+#\x80-\U0010ffff]+")
 
@@ -117,6 +122,7 @@ class SqliteIndexReader:
         self._vectors: VectorMatrix | None = None
         self._vocabulary: _Vocabulary | None = None
         self._public: tuple[Mapping[str, int], Mapping[str, int]] | None = None
+        self._acronyms: tuple[Mapping[str, int], Mapping[str, str]] | None = None
         self._languages: tuple[int, dict[str, int]] | None = None
 
     def close(self) -> None:
@@ -317,6 +323,15 @@ class SqliteIndexReader:
             if self._public is None or self._public[0] is not terms:
                 self._public = (terms, _public_terms(connection, terms))
             return self._public[1]
+
+    def public_acronyms(self) -> Mapping[str, str]:
+        """Map acronyms to what the pages that everybody may read say they mean."""
+        terms = self.vocabulary()
+        with self._lock, self._reading() as connection:
+            if self._acronyms is None or self._acronyms[0] is not terms:
+                texts = connection.execute(_PUBLIC_TEXTS, {"everyone": EVERYONE}).scalars().all()
+                self._acronyms = (terms, learn_acronyms(texts))
+            return self._acronyms[1]
 
     def pages_by_audience(self) -> Mapping[str, int]:
         """Number of pages per audience; under "", of pages that nobody may read."""

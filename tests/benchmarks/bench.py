@@ -10,13 +10,17 @@ import argparse
 import json
 import os
 import platform
-import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from bot.evaluation import read_questions
+from tests.benchmarks.public_sets import PUBLIC_SETS, read_public_questions
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORT = ROOT / "docs" / "performance.md"
@@ -26,32 +30,41 @@ def main() -> int:
     """Run the benchmarks and write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
-    parser.add_argument("--corpus", default="gitlab-handbook", help="folder of shared/corpora")
+    parser.add_argument(
+        "--corpora",
+        nargs="+",
+        default=("gitlab-handbook", "sourcegraph-handbook", "service-public"),
+        help="folders of shared/corpora that make one index; the first one's ingest is timed",
+    )
     parser.add_argument("--questions", default="gitlab", help="file of shared/questions")
+    parser.add_argument(
+        "--index", type=Path, help="an index of these corpora to ask, instead of making one"
+    )
     parser.add_argument("--skip-encoders", action="store_true")
-    parser.add_argument("--keep", type=Path, help="folder to leave a copy of the index in")
+    parser.add_argument("--out", type=Path, default=REPORT)
     options = parser.parse_args()
-    folder = options.shared / "corpora" / options.corpus
-    if not folder.is_dir():
-        _say(f"no handbooks in {options.shared}: nothing to measure")
+    folders = [options.shared / "corpora" / corpus for corpus in options.corpora]
+    if not all(folder.is_dir() for folder in folders):
+        _say(f"no such handbooks in {options.shared}: nothing to measure")
         return 2
     questions = options.shared / "questions" / f"{options.questions}.jsonl"
     with tempfile.TemporaryDirectory() as scratch:
-        database = Path(scratch) / "bench.db"
+        database = options.index.resolve() if options.index else Path(scratch) / "bench.db"
         environment = _environment(database)
-        sections = [
-            _ingest_section(folder, environment),
-            _question_section(questions, environment),
-            _fallback_section(questions, environment),
-        ]
-        if options.keep:
-            options.keep.mkdir(parents=True, exist_ok=True)
-            shutil.copy(database, options.keep / f"{options.questions}.db")
+        sections = []
+        if options.index is None:
+            sections.append(_ingest_section(folders[0], environment))
+            for folder in folders[1:]:
+                _say(f"ingest of {folder.name}; a large one takes a while…")
+                _ingest(folder, environment)
+        asked = _write_questions(options.shared, questions, Path(scratch) / "questions.jsonl")
+        sections.append(_question_section(asked, database, environment))
+        sections.append(_fallback_section(questions, environment))
     if not options.skip_encoders:
         sections.append(_encoder_section())
     sections.append(_page_section())
-    REPORT.write_text(_header() + "\n".join(sections), encoding="utf-8")
-    _say(f"written: {REPORT.relative_to(ROOT)}")
+    options.out.write_text(_header() + "\n".join(sections), encoding="utf-8")
+    _say(f"written: {options.out}")
     return 0
 
 
@@ -110,11 +123,22 @@ def _ingest_section(folder: Path, environment: dict[str, str]) -> str:
     )
 
 
-def _question_section(questions: Path, environment: dict[str, str]) -> str:
+def _write_questions(shared: Path, questions: Path, target: Path) -> Path:
+    """Write the hand-made questions and those of service-public as one batch."""
+    asked = [q.question for q in read_questions(questions)]
+    asked += [q.question for q in read_public_questions(shared, PUBLIC_SETS["spf"])]
+    lines = (
+        json.dumps({"question": q.text, "context": list(q.context)}, ensure_ascii=False)
+        for q in asked
+    )
+    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return target
+
+
+def _question_section(questions: Path, database: Path, environment: dict[str, str]) -> str:
     _say("questions, one process, warm…")
-    lines = _manuel("ask", "--batch", str(questions), environment=environment).splitlines()
-    answers = [json.loads(line) for line in lines]
-    warm = answers[1:]
+    lines, peak_bytes = _asked(questions, environment)
+    warm = [json.loads(line) for line in lines][1:]
     rows = []
     for step in ("embed", "search", "answer", "total"):
         values = sorted(
@@ -123,11 +147,41 @@ def _question_section(questions: Path, environment: dict[str, str]) -> str:
         if values:
             rows.append((step, _quantile(values, 0.5), _quantile(values, 0.95)))
     table = "\n".join(f"| {step} | {p50:.0f} | {p95:.0f} |" for step, p50, p95 in rows)
+    chunks, codes_bytes = _contents(database)
     return (
-        f"## A question on that index ({len(warm)} warm questions of {questions.name})\n\n"
+        f"## A question on an index of {chunks:,} passages\n\n"
+        f"{len(warm)} warm questions in one process, one after the other.\n\n"
         "| step | p50 ms | p95 ms |\n|---|---|---|\n"
-        f"{table}\n"
+        f"{table}\n\n"
+        f"The process takes {_megabytes(peak_bytes)} at most; the index"
+        f" {_megabytes(database.stat().st_size)} on disk, {_megabytes(codes_bytes)} of them token"
+        " states.\n"
     )
+
+
+def _asked(questions: Path, environment: dict[str, str]) -> tuple[list[str], int]:
+    """Put a batch; return its lines and the most memory the process took, in bytes."""
+    command = [sys.executable, "-m", "bot", "ask", "--batch", str(questions)]
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
+        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=out)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command)
+        out.seek(0)
+        return out.read().splitlines(), usage.ru_maxrss * 1024
+
+
+def _contents(database: Path) -> tuple[int, int]:
+    """Return the passages of an index, and the bytes of their token states."""
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+        (chunks,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
+        (codes,) = connection.execute("SELECT sum(length(code)) FROM token_codes").fetchone()
+    return chunks, codes or 0
+
+
+def _megabytes(count: float) -> str:
+    return f"{count / 1e6:,.0f} MB"
 
 
 def _fallback_section(questions: Path, environment: dict[str, str]) -> str:

@@ -57,7 +57,7 @@ def scored(question: LabelledQuestion, *chunks, shown: bool = True) -> QuestionS
     )
     examination = Examination(
         outcome,
-        Retrieval(Query(question.question, "?", "fr", ()), passages),
+        Retrieval(Query(question.question, "?", "fr", (), "?"), passages),
         Draft((), "fr", 0.0),
         Verification(claims, ()),
         SupportDecision(Support.ANSWER if shown else Support.CLOSE, 0.9),

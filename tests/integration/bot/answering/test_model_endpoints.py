@@ -23,7 +23,7 @@ from tests.fakes import stored_chunk
 from tests.scripted_server import Scripted, ScriptedServer, scripted_server
 
 PASSAGE = Passage(stored_chunk("c1", "Le télétravail est possible deux jours."), rank=1, score=1.0)
-QUERY = Query(Question("Télétravail ?"), "Télétravail ?", "fr", ())
+QUERY = Query(Question("Télétravail ?"), "Télétravail ?", "fr", (), "Télétravail ?")
 CLAIM = {"sentence": "Deux jours.", "passage_id": "x", "quote": "deux jours"}
 REPLY = json.dumps({"language": "fr", "claims": [CLAIM]})
 FOLLOW_UP = Question("et pour un PACS ?", ("Combien de jours de congé pour un mariage ?",))

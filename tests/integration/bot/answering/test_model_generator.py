@@ -26,7 +26,7 @@ PASSAGE = Passage(
     stored_chunk("c1", "Le télétravail est possible deux jours par semaine."), rank=1, score=1.0
 )
 QUESTION = "Combien de jours de télétravail ?"
-QUERY = Query(Question(QUESTION), QUESTION, "fr", ())
+QUERY = Query(Question(QUESTION), QUESTION, "fr", (), QUESTION)
 
 
 def completion(content: str | None, **message: object) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def test_a_reply_in_pieces_is_the_one_in_one_piece(url: str):
 def test_a_model_that_is_too_slow_is_an_outage(url: str):
     model = ModelGenerator(client(url, timeout=0.01), "gemma")
     with pytest.raises(AnswerUnavailable, match="in time"):
-        model.draft(Query(Question(QUESTION), QUESTION, "fr", ()), [PASSAGE])
+        model.draft(Query(Question(QUESTION), QUESTION, "fr", (), QUESTION), [PASSAGE])
 
 
 @pytest.mark.parametrize("text", [QUESTION, "Combien coûte le badge visiteur ?"])

@@ -96,6 +96,7 @@ def test_a_reader_without_a_database_says_that_nothing_is_built(backend):
         reader.status,
         reader.vocabulary,
         reader.public_vocabulary,
+        reader.public_acronyms,
         reader.pages_by_audience,
         reader.languages,
         lambda: reader.chunks(["a"]),
@@ -422,6 +423,24 @@ def test_the_public_vocabulary_has_no_word_of_restricted_pages_alone(backend):
     assert everything.keys() - public.keys() >= {"secrets", "secret", "c++", "12.50", "ete", "会社"}
     assert (everything["conges"], public["conges"]) == (2, 1)
     assert reader.public_vocabulary() is public
+
+
+def test_acronyms_are_learned_from_what_everybody_may_read(backend):
+    writer, reader = backend.writer(), backend.reader()
+    put(writer, "open.md", "La réduction du temps de travail (RTT) se pose par demi-journée.")
+    put(
+        writer,
+        "closed.md",
+        "Le plan de départs volontaires (PDV) est secret.",
+        audiences=RESTRICTED,
+    )
+
+    assert reader.public_acronyms() == {
+        "RTT": "réduction du temps de travail",
+        "rtt": "réduction du temps de travail",
+    }
+    put(writer, "other.md", "Human Resources (HR) answers.")
+    assert reader.public_acronyms()["HR"] == "Human Resources"
 
 
 def test_languages_count_chunks_and_follow_changes(backend):

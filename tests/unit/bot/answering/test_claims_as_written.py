@@ -109,7 +109,7 @@ def let_out(
 ) -> list[list[str]]:
     """Return the sentences that each claim brings out."""
     out: list[Claim] = []
-    query = Query(Question(question), question, "fr", ())
+    query = Query(Question(question), question, "fr", (), question)
     release = ClaimRelease(query, passages, None, out.append)
     steps = []
     for claim in claims:
@@ -165,4 +165,4 @@ def test_whatever_is_let_out_is_in_the_answer(claims: list[DraftClaim], question
     assert out == [claim.sentence for claim in verified][: len(out)]
     assert set(out) <= {claim.sentence for claim in shown}
     if out:
-        assert not hard_rules(Query(Question(question), question, "fr", ()), verified)
+        assert not hard_rules(Query(Question(question), question, "fr", (), question), verified)

@@ -80,3 +80,33 @@ def test_a_new_subject_in_the_same_thread_stands_alone():
 def test_what_no_encoder_takes_is_dropped():
     assert clean_text("a\x00b \ud800 c\n\n d") == "a b ? c d"
     assert len(clean_text("é" * 20_000)) == MAX_QUESTION_CHARS
+
+
+def test_the_encoder_reads_what_the_handbook_says_an_acronym_means():
+    handbook = FakeIndexReader([stored_chunk("a", "Paid time off (PTO) is unlimited.")])
+    builder = QueryBuilder(handbook, acronyms={"SMA": "silly meeting agenda"})
+
+    def encoded(text: str) -> str:
+        return builder.build(Question(text)).encoded
+
+    assert encoded("How much pto? PTO!") == "How much pto (Paid time off)? PTO!"
+    assert encoded("Who writes the SMA?") == "Who writes the SMA (silly meeting agenda)?"
+    assert encoded("How does paid time off (PTO) work?") == "How does paid time off (PTO) work?"
+    assert encoded("Comment poser des RTT ?").startswith("Comment poser des RTT (réduction du")
+    assert encoded("Do we have RTT?") == "Do we have RTT?"
+
+
+def test_the_company_s_own_meaning_comes_before_the_handbook_s():
+    handbook = FakeIndexReader([stored_chunk("a", "Paid time off (PTO) is unlimited.")])
+    builder = QueryBuilder(handbook, acronyms={"PTO": "power take-off"})
+    query = builder.build(Question("PTO"))
+    assert query.encoded == "PTO (power take-off)"
+    assert query.text == "PTO"
+
+
+def test_what_restricted_pages_say_an_acronym_means_is_not_used():
+    handbook = FakeIndexReader(
+        [stored_chunk("a", "Plan de départs volontaires (PDV).")],
+        audiences={"a": frozenset({"managers"})},
+    )
+    assert QueryBuilder(handbook).build(Question("PDV ?")).encoded == "PDV ?"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.answering.question_types import (
+from bot.question_types import (
     AnswerType,
     asked_types,
     asked_units,

@@ -1,0 +1,106 @@
+"""Learns from a handbook what its acronyms stand for. Pure.
+
+A meaning is believed only where its initials spell the acronym: "paid time off (PTO)", "PTO (paid
+time off)", and "PTO: paid time off" at the start of a line or in a table, as glossaries have it.
+Small words may be left out ("obligation d'emploi des travailleurs handicapés" is OETH).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ingest.stopwords import STOP_WORDS
+from ingest.tokens import fold
+
+_SHORT = r"[^\W\d_a-z][^\W\d_a-z&a-z]{0,2}[^\W_a-z&]\w{0,5}"
+"""Two to nine characters with two capitals: "RTT", "OETH", "SSoT", "R&D"."""
+_LONGEST_MEANING = 100
+_MOST_WORDS = 9
+_SMALL_WORDS = """
+a and au aux d de des du en et for in l la le les of on par pour sur the to un une with
+"""
+_SKIPPED = frozenset(_SMALL_WORDS.split())
+_MIN_TYPED_SMALL = 3
+"""Letters of an acronym that is also known when typed in small letters."""
+
+_BRACKETS = re.compile(rf"\(([^()\n|]{{2,{_LONGEST_MEANING}}})\)")
+_ALONE = re.compile(rf"[\s«\"“*_]*({_SHORT}?)s?[\s»\"”*_]*")
+_LAST = re.compile(rf"(?<![\w&])({_SHORT})[\s*_]*$")
+_IN_A_GLOSSARY = re.compile(
+    rf"^[\W_]*({_SHORT})[*_\"»”\s]*[:=–—|-]\s*([^\n|.;:()]{{5,{_LONGEST_MEANING}}})", re.MULTILINE
+)
+_WORD = re.compile(r"[^\W_]+")
+
+
+def defined_acronyms(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each acronym that a text defines, with its meaning as written."""
+    for match in _BRACKETS.finditer(text):
+        before = text[max(0, match.start() - _LONGEST_MEANING) : match.start()]
+        if alone := _ALONE.fullmatch(match[1]):
+            yield from _meaning_at_the_end(alone[1], before)
+        elif last := _LAST.search(before):
+            yield from _meaning_at_the_start(last[1], match[1])
+    for match in _IN_A_GLOSSARY.finditer(text):
+        yield from _meaning_at_the_start(match[1], match[2])
+
+
+def learn_acronyms(texts: Sequence[str]) -> dict[str, str]:
+    """Return what the acronyms of a handbook stand for, most often.
+
+    Args:
+        texts: Of its passages.
+
+    Returns:
+        Acronyms as people type them: also in small letters, unless the handbook or a language has
+        such a word.
+    """
+    meanings: dict[str, Counter[str]] = {}
+    for text in texts:
+        for short, meaning in defined_acronyms(text):
+            meanings.setdefault(short, Counter())[" ".join(meaning.split())] += 1
+    learned = {
+        short: min(found, key=lambda meaning: (-found[meaning], meaning))
+        for short, found in sorted(meanings.items())
+    }
+    typed_small = {
+        short.lower(): meaning
+        for short, meaning in learned.items()
+        if len(short) >= _MIN_TYPED_SMALL and short.lower() not in STOP_WORDS
+    }
+    tokens = {token for text in texts for token in text.split()}
+    words = (word for token in tokens for word in _WORD.findall(token))
+    written = {fold(word) for word in words if word.islower()}
+    return {
+        short: meaning for short, meaning in typed_small.items() if short not in written
+    } | learned
+
+
+def _meaning_at_the_end(short: str, text: str) -> Iterator[tuple[str, str]]:
+    words = list(_WORD.finditer(text))[-_MOST_WORDS:]
+    for first in range(len(words) - 1):
+        if _spells([word.group() for word in words[first:]], short):
+            yield short, text[words[first].start() : words[-1].end()]
+            return
+
+
+def _meaning_at_the_start(short: str, text: str) -> Iterator[tuple[str, str]]:
+    words = list(_WORD.finditer(text))[:_MOST_WORDS]
+    for end in range(len(words), 1, -1):
+        if _spells([word.group() for word in words[:end]], short):
+            yield short, text[words[0].start() : words[end - 1].end()]
+            return
+
+
+def _spells(words: Sequence[str], short: str) -> bool:
+    """Tell whether the initials of these words, small words left out at will, spell an acronym."""
+    letters = [character for character in fold(short) if character.isalnum()]
+    folded = [fold(word) for word in words]
+    if folded[0] in _SKIPPED or folded[-1] in _SKIPPED:
+        return False
+    reached = {0}  # how many letters the words so far may have spelled
+    for word in folded:
+        spelled = {at + 1 for at in reached if at < len(letters) and word.startswith(letters[at])}
+        reached = spelled | (reached if word in _SKIPPED else set())
+    return len(letters) in reached and len(letters) > 1
