@@ -41,6 +41,7 @@ SIGNALS = (
     "entity_missing",
     "same_language",
 )
+DEFAULT_SETS = ("clapnq", "cnil", "piaf", "spf", "cdtn", "mtrag")
 THRESHOLDS = (0.4, 0.45, 0.5, 0.55, 0.6)
 PENALTY = 3.0
 
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     parser.add_argument("--work", type=Path, default=ROOT / "data" / "quality")
-    parser.add_argument("--sets", nargs="*", default=("clapnq", "cnil", "piaf"))
+    parser.add_argument("--sets", nargs="*", default=DEFAULT_SETS)
     parser.add_argument("--handbooks", nargs="*", default=())
     options = parser.parse_args(arguments)
     public = {name: observe_public(name, options.shared, options.work) for name in options.sets}
