@@ -1,7 +1,7 @@
 """Makes the pairs that a reader is trained and held out on.
 
-`python -m tests.benchmarks.reader.build --shared ../shared --out pairs.jsonl`. Pairs whose text
-occurs in a handbook of the quality figures are left out; their questions are never opened.
+`python -m tests.benchmarks.reader.build --out pairs.jsonl [--handbooks …]`. Pairs whose text occurs
+in a handbook of the quality figures are left out; their questions are never opened.
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ from tests.benchmarks.public_sets import SEED
 from tests.benchmarks.quality import CORPORA
 from tests.benchmarks.reader.pairs import Pair, write_pairs
 from tests.benchmarks.reader.public_pairs import SETS, Maker
+from tests.benchmarks.reader.section_pairs import section_pairs
 from tests.benchmarks.reader.windows import Window, as_list, as_table
 
 ROOT = Path(__file__).resolve().parents[3]
+HANDBOOKS = ("sourcegraph-handbook", "service-public")
+"""No question file is about these."""
+
 SHINGLE_WORDS = 10
 MAX_SHARED_SHINGLES = 0.1
 LIST_SHARE, TABLE_SHARE, CASUAL_SHARE = 0.08, 0.05, 0.15
@@ -37,9 +41,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     parser.add_argument("--sets", nargs="*", choices=tuple(SETS), default=tuple(SETS))
+    parser.add_argument(
+        "--handbooks",
+        nargs="*",
+        choices=HANDBOOKS,
+        default=(),
+        help="whose headings ask too; with --sets and no name, they alone",
+    )
+    parser.add_argument("--headings", type=int, default=1_200, help="asked of each, at most")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(arguments)
     pairs = [pair for name in options.sets for pair in pairs_of(name, options.shared)]
+    for name in options.handbooks:
+        folder = options.shared / "corpora" / name
+        pairs += section_pairs(folder, options.headings, random.Random(SEED))  # noqa: S311
     kept = list(without_handbooks(pairs, options.shared / "corpora"))
     write_pairs(options.out, kept)
     console.print(f"{len(kept)} pairs, {len(pairs) - len(kept)} left out")

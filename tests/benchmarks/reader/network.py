@@ -56,10 +56,11 @@ class LowerLayers(nn.Module):
     @torch.no_grad()
     def forward(self, texts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Return states (texts, tokens, dimension) and lengths (texts)."""
-        lengths = torch.tensor([len(ids) for ids in texts])
+        device = self.norm.weight.device
+        lengths = torch.tensor([len(ids) for ids in texts], device=device)
         rows = [torch.from_numpy(self._words.rows(np.asarray(ids))) for ids in texts]
         states = nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        states = self.norm(states + self._positions[: states.shape[1]])
+        states = self.norm((states + self._positions[: states.shape[1]]).to(device))
         mask = attention_mask(lengths, states.shape[1])
         for layer in self.layers:
             states = layer(states, mask)
@@ -108,7 +109,7 @@ class Reader(nn.Module):
         mask = attention_mask(lengths, states.shape[1])
         for layer in self.layers:
             states = layer(states, mask)
-        position = torch.arange(states.shape[1])[None, :]
+        position = torch.arange(states.shape[1], device=states.device)[None, :]
         asked = position < passages[:, None]
         read = (position >= passages[:, None]) & (position < lengths[:, None])
         pooled = torch.cat((states[:, 0], _mean(states, asked), _mean(states, read)), dim=-1)
@@ -120,8 +121,10 @@ class Reader(nn.Module):
 
 def attention_mask(lengths: Tensor, tokens: int) -> Tensor:
     """Return what to add to attention logits so that padding is not read."""
-    padding = torch.arange(tokens)[None, :] >= lengths[:, None]
-    mask = torch.zeros(padding.shape).masked_fill(padding, torch.finfo(torch.float32).min)
+    padding = torch.arange(tokens, device=lengths.device)[None, :] >= lengths[:, None]
+    mask = torch.zeros(padding.shape, device=lengths.device).masked_fill(
+        padding, torch.finfo(torch.float32).min
+    )
     return mask[:, None, None, :]
 
 

@@ -103,8 +103,10 @@ def _differs(other: _Section, asked: _Section) -> bool:
     shared = words & stems(f"{other.title} {other.heading}")
     heading = stems(asked.heading)
     alike = len(heading & stems(other.heading)) / len(heading)
-    return other.key != asked.key and shared != words and (
-        other.page != asked.page or alike < _TOO_CLOSE
+    return (
+        other.key != asked.key
+        and shared != words
+        and (other.page != asked.page or alike < _TOO_CLOSE)
     )
 
 
@@ -121,5 +123,3 @@ def _pair(
 def _start(parts: Sequence[str], question: str, rng: random.Random) -> int:
     """Choose where to read: where the words are, or anywhere, so that words alone tell little."""
     return closest(parts, question) if rng.random() < 0.5 else rng.randrange(len(parts))
-
-

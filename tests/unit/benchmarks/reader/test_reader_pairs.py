@@ -10,6 +10,7 @@ from tests.benchmarks.quality import CORPORA
 from tests.benchmarks.reader.build import pairs_of, without_handbooks
 from tests.benchmarks.reader.near_misses import changed_condition, names_in
 from tests.benchmarks.reader.pairs import Pair, read_pairs, write_pairs
+from tests.benchmarks.reader.section_pairs import section_pairs
 from tests.benchmarks.reader.windows import (
     Window,
     as_list,
@@ -19,6 +20,7 @@ from tests.benchmarks.reader.windows import (
     window_around,
 )
 
+HEADINGS = ("Durée", "Demande", "Rémunération")
 TEXT = "Le siège est à Lyon. Le télétravail est ouvert deux jours. Les cadres ont 218 jours. Fin."
 
 
@@ -153,3 +155,24 @@ def test_pairs_are_read_back_as_they_were_written(tmp_path):
     ]
     write_pairs(tmp_path / "pairs.jsonl", pairs)
     assert read_pairs(tmp_path / "pairs.jsonl") == pairs
+
+
+def test_a_heading_asks_and_the_sections_beside_it_are_near_misses(tmp_path, rng):
+    for subject in ("maternité", "paternité"):
+        told = f"de congé {subject}, est dite en toutes lettres, pour que la section compte. "
+        page = [f"# Congé {subject}", *(f"## {h}\n\n{f'{h} {told}' * 8}" for h in HEADINGS)]
+        (tmp_path / f"{subject}.md").write_text("\n\n".join(page), encoding="utf-8")
+    (tmp_path / "empty.md").write_text("", encoding="utf-8")
+
+    pairs = list(section_pairs(tmp_path, 6, rng))
+
+    answers = [pair for pair in pairs if pair.answered]
+    assert len(answers) == 6
+    assert all(pair.kind == "answer" for pair in answers)
+    kinds = {pair.kind for pair in pairs if not pair.answered}
+    assert kinds == {"sibling-section", "namesake", "other-page"}
+    for pair in pairs:
+        asked_about, heading = pair.group.removeprefix(f"{tmp_path.name}:").split("#")
+        told = next(s for s in ("maternité", "paternité") if s in pair.text)
+        same = asked_about == f"{told}.md" and pair.text.startswith(heading)
+        assert bool(same) == pair.answered
