@@ -13,21 +13,22 @@ from sqlalchemy import Engine
 
 from bot.answering.answerer import Answerer, OnVerification
 from bot.answering.breaker import Incidents, LoggedIncidents
-from bot.answering.cross_encoder import CrossEncoderReader
 from bot.answering.explanation import Explanation, explain
 from bot.answering.extractive import ExtractiveGenerator, Generator
-from bot.answering.reader import Reader
 from bot.answering.rewriting import ModelRewriter, Rewriter
 from bot.answering.streaming import OnClaim
 from bot.answering.support import SupportCheck, SupportModel
 from bot.answering.support_model import DEFAULT_MODEL, with_reader
 from bot.answering.translating import ModelTranslator, Translator
 from bot.answering.usage import RunMeter, TokenPrice
+from bot.cross_encoder import CrossEncoderReader
 from bot.grounding.closeness import encoder_closeness
+from bot.reader import Reader
 from bot.records import Outcome, Question
 from bot.retrieval.hybrid import Fusion, HybridRetriever
 from bot.retrieval.query import QueryBuilder, unknown_idf
-from bot.retrieval.reranker import UnitReranker
+from bot.retrieval.reading_reranker import ReadingReranker
+from bot.retrieval.reranker import Reranker, UnitReranker
 from bot.retrieval.retrievers import ANY_WORD_WEIGHTS, EmbeddingRetriever, KeywordRetriever
 from bot.retrieval.search import Searcher, SearchResults
 from bot.settings import BotSettings
@@ -242,6 +243,16 @@ def open_reader_model(settings: BotSettings) -> Reader | None:
     return CrossEncoderReader(settings.reader_model) if settings.reader_model else None
 
 
+def _open_reranker(
+    settings: BotSettings, reader: IndexReader, embedder: Embedder | None
+) -> Reranker | None:
+    units = UnitReranker(reader, embedder) if embedder else None
+    if not settings.reranker_model:
+        return units
+    model = CrossEncoderReader(settings.reranker_model, setting="RERANKER_MODEL")
+    return ReadingReranker(model, units)
+
+
 def token_price(settings: BotSettings) -> TokenPrice | None:
     """Return what tokens of the settings' model cost, None where handbook.toml does not say.
 
@@ -316,7 +327,7 @@ def _open(settings: BotSettings, resources: ExitStack) -> _Parts:
         queries,
         KeywordRetriever(reader, queries),
         EmbeddingRetriever(reader, embedder, queries) if embedder else None,
-        reranker=UnitReranker(reader, embedder) if embedder else None,
+        reranker=_open_reranker(settings, reader, embedder),
         fusion=fusion,
     )
     return _Parts(reader, embedder, queries, hybrid)

@@ -40,6 +40,11 @@ class BotSettings(IngestSettings):
         " beside the question and takes part in deciding whether to answer (extra"
         " `sentence-transformers`); run `manuel calibrate` after choosing one. Empty: none.",
     )
+    reranker_model: str = Field(
+        "",
+        description="Cross-encoder, by name or path, that reads the best passages beside the"
+        " question and reorders them (extra `sentence-transformers`). Empty: none.",
+    )
     fusion: str = Field(
         "score",
         pattern="^(score|rrf)$",

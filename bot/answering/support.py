@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from bot.answering.extractive import evidence_signals
-from bot.answering.reader import Reader, reader_signal, signal_name
+from bot.answering.reader_signal import reader_signal, signal_name
 from bot.errors import ReadingFailed
 from bot.question_types import asked_units, held_units
+from bot.reader import Reader
 from bot.records import Claim, Passage
 from bot.retrieval.coverage import IndexedForms, idf_coverage
 from bot.retrieval.query import Query

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.answering.reader import signal_name
+from bot.answering.reader_signal import signal_name
 from bot.answering.support import SupportModel
 
 _KEYWORDS_ALONE = SupportModel(

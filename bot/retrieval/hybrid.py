@@ -189,7 +189,7 @@ class HybridRetriever:
     ) -> tuple[list[Passage], str | None]:
         """Reorder the best candidates; those past them keep their order behind."""
         per_page = self._limits.max_per_page
-        if self._reranker is None or query.vector is None:
+        if self._reranker is None:
             return spread(candidates, per_page=per_page), None
         head = candidates[: self._limits.candidates]
         try:

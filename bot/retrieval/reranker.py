@@ -111,7 +111,7 @@ class UnitReranker:
     ) -> list[Passage]:
         """Reorder by the fixed sum of the class (see `Reranker.rerank`)."""
         if query.vector is None or not passages:
-            return list(passages)
+            return spread(passages, per_page=max_per_page)
         units = self._units(query, query.vector)
         figures = units.figures([passage.chunk for passage in passages], audiences)
         asked = asked_types(query.text)

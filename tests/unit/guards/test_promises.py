@@ -95,7 +95,7 @@ def test_production_never_loads_the_stand_in():
         ("apscheduler", ("ingest/schedule.py",)),
         (
             "sentence_transformers",
-            ("ingest/embedding/sentence_transformer.py", "bot/answering/cross_encoder.py"),
+            ("ingest/embedding/sentence_transformer.py", "bot/cross_encoder.py"),
         ),
         ("onnxruntime", ("ingest/embedding/",)),
         ("uvicorn", ("bot/web.py",)),

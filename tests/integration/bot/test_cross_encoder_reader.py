@@ -9,9 +9,12 @@ pytest.importorskip("sentence_transformers", reason="the extra is not installed"
 
 from safetensors.torch import load_file, save_file
 
-from bot.answering.cross_encoder import CrossEncoderReader
+from bot.app import build_answerer
+from bot.cross_encoder import CrossEncoderReader
 from bot.errors import ReadingFailed
-from ingest import ConfigurationError
+from bot.records import Question
+from bot.settings import BotSettings
+from ingest import ConfigurationError, run_ingest
 from tests.unpacked_e5 import unpack_e5
 
 QUESTION = "Combien de jours de congés ?"
@@ -103,3 +106,30 @@ def test_a_missing_package_is_said_at_once(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigurationError, match="manuel\\[sentence-transformers\\]"):
         CrossEncoderReader("some/model")
+
+
+def test_a_real_cross_encoder_orders_the_passages_of_an_answerer(encoder, tmp_path):
+    (tmp_path / "pages").mkdir()
+    for number, text in enumerate(TEXTS):
+        (tmp_path / "pages" / f"{number}.md").write_text(f"# Page {number}\n\n{text}\n", "utf-8")
+    model = _cross_encoder(encoder, tmp_path / "model", ["LABEL_0"])
+    settings = BotSettings(
+        database_url=f"sqlite:///{tmp_path / 'manuel.db'}",
+        handbook_config=tmp_path / "absent.toml",
+        embedding_model="none",
+        reranker_model=model,
+    )
+    run_ingest(settings, specs=(f"folder:{tmp_path / 'pages'}",))
+
+    with build_answerer(settings) as answerer:
+        found = answerer.examine(Question("jours de congés ou de télétravail")).retrieval.passages
+
+    read = [passage.signals["read"] for passage in found]
+    assert len(read) == 2
+    assert all(0 < probability < 1 for probability in read)
+    assert [p.score for p in found] == sorted((p.score for p in found), reverse=True)
+
+
+def test_a_reranker_that_cannot_be_had_is_named_by_its_setting(tmp_path):
+    with pytest.raises(ReadingFailed, match=f"RERANKER_MODEL={tmp_path}"):
+        CrossEncoderReader(str(tmp_path), setting="RERANKER_MODEL").read(QUESTION, TEXTS)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_INSTALL = "install 'manuel[sentence-transformers]', or leave READER_MODEL empty"
+_INSTALL = "install 'manuel[sentence-transformers]', or leave it empty"
 _ENTAILS = ("entailment", "entails", "yes", "true")
 """What models call the class "the first text says the second"; one class alone is the score."""
 
@@ -33,18 +33,20 @@ class CrossEncoderReader:
     taken for natural language inference: does the passage entail the question?
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, setting: str = "READER_MODEL") -> None:
         """Check that the package is there.
 
         Args:
             name: Name on the Hugging Face hub, or path of a directory.
+            setting: That names it, for what errors say.
 
         Raises:
             ConfigurationError: If sentence-transformers is not installed.
         """
         if importlib.util.find_spec("sentence_transformers") is None:
-            raise ConfigurationError(f"READER_MODEL={name} needs sentence-transformers: {_INSTALL}")
+            raise ConfigurationError(f"{setting}={name} needs sentence-transformers: {_INSTALL}")
         self._name = name
+        self._setting = setting
         self._lock = Lock()
         self._model: CrossEncoder | None = None
         self._failure: str | None = None
@@ -82,7 +84,7 @@ class CrossEncoderReader:
             try:
                 self._model = _open_model(self._name)
             except (OSError, ValueError, RuntimeError, ImportError, KeyError) as exc:
-                self._failure = f"READER_MODEL={self._name} cannot be loaded: {exc}"
+                self._failure = f"{self._setting}={self._name} cannot be loaded: {exc}"
                 raise ReadingFailed(self._failure) from exc
         return self._model
 
@@ -125,7 +127,7 @@ def _entailment(model: CrossEncoder) -> int | None:
             return names[name]
     raise ReadingFailed(
         f"the reader has the classes {', '.join(names)}, none of which is one of"
-        f" {', '.join(_ENTAILS)}: READER_MODEL takes a cross-encoder or an NLI model"
+        f" {', '.join(_ENTAILS)}: what is wanted is a cross-encoder or an NLI model"
     )
 
 
