@@ -228,7 +228,7 @@ def support_model(settings: BotSettings, embedder: Embedder | None) -> SupportMo
         model = with_reader(model, settings.reader_model)
     engine = open_engine(settings.database_url)
     try:
-        found = CalibrationStore(engine).find(settings.embedding_model, model.version)
+        found = CalibrationStore(engine).find(settings.ranking_models, model.version)
     finally:
         engine.dispose()
     return replace(model, answer_threshold=found.threshold) if found else model

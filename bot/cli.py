@@ -304,7 +304,7 @@ def calibrate(
     with opened(settings.database_url) as engine:
         store = CalibrationStore(engine)
         if file is None:
-            gone = store.forget(settings.embedding_model)
+            gone = store.forget(settings.ranking_models)
             threshold = support_model(settings, open_embedder(settings)).answer_threshold
             if json:
                 write_line({"reset": gone, "threshold": threshold}, sys.stdout)
@@ -322,9 +322,7 @@ def calibrate(
                 progress=tick,
             )
         store.save(
-            Calibration(
-                settings.embedding_model, model.version, fit.after.threshold, len(questions)
-            )
+            Calibration(settings.ranking_models, model.version, fit.after.threshold, len(questions))
         )
     if json:
         write_line(asdict(fit), sys.stdout)

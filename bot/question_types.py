@@ -30,7 +30,7 @@ class AnswerType(StrEnum):
 
 
 _NUMBER = (
-    r"(?:\d[\d\s.,]*|deux|two|trois|three|quatre|four|cinq|five|six|sept|seven|huit|eight|neuf|nine"
+    r"(?:\d[\d\s.,]{0,20}|deux|two|trois|three|quatre|four|cinq|five|six|sept|seven|huit|eight|neuf|nine"
     r"|dix|ten|onze|eleven|douze|twelve|quinze|fifteen|vingt|twenty|trente|thirty|quarante|forty"
     r"|cinquante|fifty|soixante|sixty|cent|hundred|mille|thousand)"
 )
@@ -138,7 +138,7 @@ _DURATION_HELD = (
 _HELD: dict[AnswerType, str] = {
     AnswerType.DURATION: _DURATION_HELD,
     AnswerType.MONEY: (
-        r"[€$£]\s?\d|\d[\d\s.,]*\s?(?:k|m)?\s?(?:€|\$|£|euros?\b|eur\b|dollars?\b|usd\b|cents?\b)"
+        r"[€$£]\s?\d|\d[\d\s.,]{0,20}\s?(?:k|m)?\s?(?:€|\$|£|euros?\b|eur\b|dollars?\b|usd\b|cents?\b)"
         r"|\d\s?%|\b(?:eur|usd|gbp)\s?\d"
     ),
     AnswerType.PERCENT: (
@@ -156,7 +156,7 @@ _HELD: dict[AnswerType, str] = {
     ),
     AnswerType.COUNT: rf"\b{_NUMBER}\b|\d|\b(?:twice|once|aucune?|no limit|illimite)\b",
     AnswerType.PERSON: (
-        r"[\w.+-]+@[\w-]+|@\w+|\b(?:managers?|responsables?|directeurs?|directrices?|directors?"
+        r"[\w.+-]{1,64}@[\w-]|@\w+|\b(?:managers?|responsables?|directeurs?|directrices?|directors?"
         r"|equipes?"
         r"|teams?|services?|employeurs?|employers?|salaries?|employees?|medecin|inspect\w+"
         r"|officers?"
@@ -164,7 +164,7 @@ _HELD: dict[AnswerType, str] = {
         r"|department|ministere|referents?|owners?|coordinat\w+|administrat\w+|staff|people)\b"
     ),
     AnswerType.CONTACT: (
-        r"[\w.+-]+@[\w-]+|(?<!\w)[#@][a-z][\w-]+|\b(?:\+?\d[\s.]?){9,}|\bslack\b|\be-?mail"
+        r"[\w.+-]{1,64}@[\w-]|(?<!\w)[#@][a-z][\w-]+|\b(?:\+?\d[\s.]?){9,}|\bslack\b|\be-?mail"
         r"|\bcourriel"
         r"|\bform\b|\bformulaire\b|https?://|\b[\w-]+\.(?:com|org|fr|gov|io|net)\b"
     ),

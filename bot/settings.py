@@ -43,7 +43,8 @@ class BotSettings(IngestSettings):
     reranker_model: str = Field(
         "",
         description="Cross-encoder, by name or path, that reads the best passages beside the"
-        " question and reorders them (extra `sentence-transformers`). Empty: none.",
+        " question and reorders them (extra `sentence-transformers`); run `manuel calibrate` after"
+        " choosing one. Empty: none.",
     )
     fusion: str = Field(
         "score",
@@ -154,6 +155,11 @@ class BotSettings(IngestSettings):
         description="Days for which answers are compared with the handbook after each sync, and"
         " listed to admins when what they quote is gone; 0: never.",
     )
+
+    @property
+    def ranking_models(self) -> str:
+        """Name what ranks passages: a threshold calibrated with other models means nothing."""
+        return " ".join(filter(None, (self.embedding_model, self.reranker_model)))
 
     @property
     def admin_user_ids(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ingest.acronyms import as_typed
 from ingest.analysis import (
     KeywordQuery,
     QueryWord,
@@ -49,6 +50,7 @@ from ingest.records import (
 )
 from ingest.settings import IngestSettings
 from ingest.spelling import Respeller
+from ingest.stopwords import STOP_WORDS
 from ingest.synonyms import COMMON_ACRONYMS
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ __all__ = [
     "COMMON_ACRONYMS",
     "EVERYONE",
     "PUBLIC",
+    "STOP_WORDS",
     "AudienceConfig",
     "Audiences",
     "CodedTokens",
@@ -113,6 +116,7 @@ __all__ = [
     "Vector",
     "analyze_passage",
     "analyze_query",
+    "as_typed",
     "check_sources",
     "configure_logging",
     "fold",

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from ingest.stopwords import STOP_WORDS
 from ingest.tokens import fold
 
-_SHORT = r"[^\W\d_a-z][^\W\d_a-z&a-z]{0,2}[^\W_a-z&]\w{0,5}"
-"""Two to nine characters with two capitals: "RTT", "OETH", "SSoT", "R&D"."""
+_SHORT = r"[^\W\d_][\w&]{1,8}"
+"""What may be an acronym; `_is_acronym` tells."""
 _LONGEST_MEANING = 100
 _MOST_WORDS = 9
 _SMALL_WORDS = """
@@ -24,13 +24,21 @@ a and au aux d de des du en et for in l la le les of on par pour sur the to un u
 _SKIPPED = frozenset(_SMALL_WORDS.split())
 _MIN_TYPED_SMALL = 3
 """Letters of an acronym that is also known when typed in small letters."""
+_CALENDAR = "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun"
+_ORDINARY = STOP_WORDS | frozenset(_CALENDAR.split())
+"""Never taken for an acronym when typed in small letters, whatever a handbook writes."""
+_MIN_IN_A_GLOSSARY = 3
+"""Letters of an acronym that a line of its own defines: two are as well somebody's initials."""
 
 _BRACKETS = re.compile(rf"\(([^()\n|]{{2,{_LONGEST_MEANING}}})\)")
-_ALONE = re.compile(rf"[\s«\"“*_]*({_SHORT}?)s?[\s»\"”*_]*")
-_LAST = re.compile(rf"(?<![\w&])({_SHORT})[\s*_]*$")
+_ALONE = re.compile(rf"[\s«\"“*_]{{0,20}}({_SHORT}?)s?[\s»\"”*_]{{0,20}}")
+_LAST = re.compile(rf"(?<![\w&])({_SHORT}?)s?[\s*_]{{0,20}}$")
 _IN_A_GLOSSARY = re.compile(
-    rf"^[\W_]*({_SHORT})[*_\"»”\s]*[:=–—|-]\s*([^\n|.;:()]{{5,{_LONGEST_MEANING}}})", re.MULTILINE
+    rf"^(?:[^\w\n]|_){{0,20}}({_SHORT})[*_\"»”\s]{{0,20}}[:=–—|-][^\S\n]{{0,20}}"
+    rf"([^\n|.;:()]{{5,{_LONGEST_MEANING}}})",
+    re.MULTILINE,
 )
+_ENDS_AN_ENTRY = tuple(",/[")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -38,12 +46,18 @@ def defined_acronyms(text: str) -> Iterator[tuple[str, str]]:
     """Yield each acronym that a text defines, with its meaning as written."""
     for match in _BRACKETS.finditer(text):
         before = text[max(0, match.start() - _LONGEST_MEANING) : match.start()]
-        if alone := _ALONE.fullmatch(match[1]):
+        alone = _ALONE.fullmatch(match[1])
+        last = _LAST.search(before[-_LONGEST_MEANING // 2 :])
+        if alone and _is_acronym(alone[1]):
             yield from _meaning_at_the_end(alone[1], before)
-        elif last := _LAST.search(before):
+        elif last and _is_acronym(last[1]):
             yield from _meaning_at_the_start(last[1], match[1])
     for match in _IN_A_GLOSSARY.finditer(text):
-        yield from _meaning_at_the_start(match[1], match[2])
+        if len(match[1]) >= _MIN_IN_A_GLOSSARY and _is_acronym(match[1]):
+            for short, meaning in _meaning_at_the_start(match[1], match[2]):
+                rest = match[2].partition(meaning)[2].strip(' *_»"”')
+                if not rest or rest.startswith(_ENDS_AN_ENTRY):
+                    yield short, meaning
 
 
 def learn_acronyms(texts: Sequence[str]) -> dict[str, str]:
@@ -53,8 +67,7 @@ def learn_acronyms(texts: Sequence[str]) -> dict[str, str]:
         texts: Of its passages.
 
     Returns:
-        Acronyms as people type them: also in small letters, unless the handbook or a language has
-        such a word.
+        Acronyms as people type them (see `as_typed`), no word of the handbook among them.
     """
     meanings: dict[str, Counter[str]] = {}
     for text in texts:
@@ -64,17 +77,31 @@ def learn_acronyms(texts: Sequence[str]) -> dict[str, str]:
         short: min(found, key=lambda meaning: (-found[meaning], meaning))
         for short, found in sorted(meanings.items())
     }
-    typed_small = {
-        short.lower(): meaning
-        for short, meaning in learned.items()
-        if len(short) >= _MIN_TYPED_SMALL and short.lower() not in STOP_WORDS
-    }
     tokens = {token for text in texts for token in text.split()}
     words = (word for token in tokens for word in _WORD.findall(token))
-    written = {fold(word) for word in words if word.islower()}
-    return {
-        short: meaning for short, meaning in typed_small.items() if short not in written
-    } | learned
+    return as_typed(learned, but={fold(word) for word in words if word.islower()})
+
+
+def as_typed(acronyms: Mapping[str, str], *, but: Container[str] = ()) -> dict[str, str]:
+    """Return acronyms as written, and in small letters where that is no ordinary word.
+
+    Args:
+        acronyms: With their meanings.
+        but: Words that are none in small letters, folded.
+    """
+    small = {
+        short.lower(): meaning
+        for short, meaning in acronyms.items()
+        if len(short) >= _MIN_TYPED_SMALL
+        and short.lower() not in but
+        and fold(short) not in _ORDINARY
+    }
+    return {**small, **acronyms}
+
+
+def _is_acronym(word: str) -> bool:
+    """Tell whether a word starts with a capital and has another one."""
+    return word[:1].isupper() and sum(character.isupper() for character in word) > 1
 
 
 def _meaning_at_the_end(short: str, text: str) -> Iterator[tuple[str, str]]:

@@ -95,7 +95,7 @@ class Explanation:
     """Everything behind one outcome.
 
     Attributes:
-        text: The question made to stand alone.
+        text: The question made to stand alone, as the encoder reads it.
         language: Of the question; "und" when it does not tell.
         words: Those looked for, in order.
         passages: Best first.
@@ -153,7 +153,7 @@ def explain(
     attempts = tuple(_attempt(attempt) for attempt in examination.attempts)
     return Explanation(
         query.question,
-        query.text,
+        query.encoded,
         query.language,
         words,
         passages,

@@ -187,19 +187,16 @@ class HybridRetriever:
     def _second_stage(
         self, query: Query, candidates: Sequence[Passage], audiences: Audiences
     ) -> tuple[list[Passage], str | None]:
-        """Reorder the best candidates; those past them keep their order behind."""
-        per_page = self._limits.max_per_page
-        if self._reranker is None:
-            return spread(candidates, per_page=per_page), None
-        head = candidates[: self._limits.candidates]
-        try:
-            reordered = self._reranker.rerank(
-                query, head, max_per_page=per_page, audiences=audiences
-            )
-        except EncodingFailed as error:
-            logger.warning("encoder failed in the second stage", extra={"reason": str(error)})
-            return spread(candidates, per_page=per_page), KEYWORDS_ONLY
-        return [*reordered, *candidates[len(head) :]], None
+        """Reorder the best candidates, those past them behind, and spread them over pages."""
+        head, tail = candidates[: self._limits.candidates], candidates[self._limits.candidates :]
+        reason = None
+        if self._reranker is not None:
+            try:
+                head = self._reranker.rerank(query, head, audiences=audiences)
+            except EncodingFailed as error:
+                logger.warning("encoder failed in the second stage", extra={"reason": str(error)})
+                reason = KEYWORDS_ONLY
+        return spread([*head, *tail], per_page=self._limits.max_per_page), reason
 
 
 def _crowd(ranking: Sequence[ScoredChunk]) -> float:

@@ -31,21 +31,25 @@ class QuestionTokens:
 
     @classmethod
     def of(cls, query: Query, tokens: TokenStates) -> QuestionTokens:
-        """Group the tokens of a question into its content words, weighted by idf."""
+        """Group the tokens of a question into its content words, weighted by idf.
+
+        A word that stands in it twice, for itself and in what an acronym means, counts once.
+        """
         idf = {weighted.word.folded: weighted.idf for weighted in query.words}
         positions = np.array(tokens.words, dtype=np.int64)
-        states, weights = [], []
+        own: dict[str, list[Vector]] = {}
         for position, text in enumerate(tokens.text.split()):
-            weight = max((idf.get(w.folded, 0.0) for w in analyze_query(text).words), default=0.0)
-            own = tokens.states[positions == position] if weight else ()
-            if len(own):
-                states.append(np.mean(own, axis=0))
-                weights.append(weight)
+            known = [w.folded for w in analyze_query(text).words if w.folded in idf]
+            found = tokens.states[positions == position]
+            if known and len(found):
+                word = max(known, key=idf.__getitem__)
+                own.setdefault(word, []).append(found)
+        states = [np.concatenate(parts).mean(axis=0) for parts in own.values()]
         if not states:
             dimension = tokens.states.shape[1]
             return cls(np.zeros((0, dimension), np.float32), np.zeros(0, np.float32))
-        total = np.array(weights, dtype=np.float32)
-        return cls(np.stack(states).astype(np.float32), total / total.sum())
+        weights = np.array([idf[word] for word in own], dtype=np.float32)
+        return cls(np.stack(states).astype(np.float32), weights / weights.sum())
 
 
 def word_matches(question: QuestionTokens, tokens: CodedTokens, center: Vector) -> Vector:

@@ -13,6 +13,7 @@ from bot.records import Question, collapse
 from bot.retrieval.texting import spelled_out
 from ingest import (
     COMMON_ACRONYMS,
+    STOP_WORDS,
     Embedder,
     IndexReader,
     KeywordQuery,
@@ -22,6 +23,7 @@ from ingest import (
     TokenStates,
     Vector,
     analyze_query,
+    as_typed,
     fold,
 )
 
@@ -32,6 +34,12 @@ BM25_SATURATION = 2.2
 """k1 + 1 with k1 = 1.2, as FTS5 has it: what one word can reach in BM25 is this times its idf."""
 
 _MIN_IDF = 0.01
+
+MOST_MEANINGS = 5
+"""Meanings of acronyms written into a question: more would push the question out of what an encoder
+reads."""
+
+_USUAL_ACRONYMS = as_typed(COMMON_ACRONYMS)
 
 Respell = Callable[[QueryWord], tuple[QueryWord, ...]]
 """Gives the indexed words a word unknown to the index may have meant, best first."""
@@ -125,7 +133,7 @@ class QueryBuilder:
         """
         self._reader = reader
         self._synonyms = synonyms or SynonymTable()
-        self._acronyms = acronyms or {}
+        self._own = as_typed(acronyms or {})
         self._respell = respell
 
     def build(self, question: Question) -> Query:
@@ -138,12 +146,13 @@ class QueryBuilder:
         keywords = analyze_query(text, synonyms=self._synonyms)
         words = tuple(self._weigh(word, vocabulary, chunks) for word in keywords.words)
         language = french_or_english(text)
-        return Query(question, text, language, words, with_meanings(text, self._known(language)))
+        return Query(question, text, language, words, with_meanings(text, self._meanings(language)))
 
-    def _known(self, language: str) -> Mapping[str, str]:
-        """Return acronyms with their meaning: the company's own, the handbook's, the usual ones."""
-        usual = {} if language == "en" else COMMON_ACRONYMS
-        return {**usual, **self._reader.public_acronyms(), **self._acronyms}
+    def _meanings(self, language: str) -> Callable[[str], str | None]:
+        """Look acronyms up: the company's own, then the handbook's, then the usual ones."""
+        usual = {} if language == "en" else _USUAL_ACRONYMS
+        known = (self._own, self._reader.public_acronyms(), usual)
+        return lambda word: next((table[word] for table in known if word in table), None)
 
     def _weigh(self, word: QueryWord, vocabulary: Mapping[str, int], chunks: int) -> WeightedWord:
         frequency = _chunk_frequency(word, vocabulary)
@@ -156,19 +165,31 @@ class QueryBuilder:
         return WeightedWord(word, unknown_idf(chunks), known=False)
 
 
-_TYPED = re.compile(r"[^\W_][\w&]*")
+_TYPED = re.compile(r"(?<![\w@/.&-])[^\W_][\w&]*(?![\w@/]|[-.]\w)")
+"""A word by itself: no part of an address, a link or a compound."""
 
 
-def with_meanings(text: str, acronyms: Mapping[str, str]) -> str:
-    """Write the meaning of each acronym of a text behind it, once, where the text has it not."""
-    told = {fold(text)}
+def with_meanings(text: str, meaning_of: Callable[[str], str | None]) -> str:
+    """Write the meaning of each acronym of a text behind it, once, where the text has it not.
+
+    At most `MOST_MEANINGS` are written. In a text in capitals throughout, no ordinary word is taken
+    for an acronym.
+    """
+    shouted = not any(character.islower() for character in text)
+    told = [fold(text)]
 
     def told_by(match: re.Match[str]) -> str:
-        meaning = acronyms.get(match.group())
-        if meaning is None or any(fold(meaning) in known for known in told):
-            return match.group()
-        told.add(fold(meaning))
-        return f"{match.group()} ({meaning})"
+        word = match.group()
+        meaning = meaning_of(word)
+        if meaning is None and word.endswith("s") and word[:-1].isupper():
+            meaning = meaning_of(word[:-1])
+        if meaning is None or len(told) > MOST_MEANINGS or (shouted and fold(word) in STOP_WORDS):
+            return word
+        folded = fold(meaning)
+        if any(folded in known for known in told):
+            return word
+        told.append(folded)
+        return f"{word} ({meaning})"
 
     return _TYPED.sub(told_by, text)
 

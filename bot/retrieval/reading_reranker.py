@@ -11,7 +11,6 @@ from bot.reader import Reader
 from bot.records import Passage
 from bot.retrieval.query import Query
 from bot.retrieval.reranker import Reranker, full_text
-from bot.retrieval.spreading import MAX_PER_PAGE, spread
 from ingest import PUBLIC, Audiences
 
 logger = logging.getLogger(__name__)
@@ -21,7 +20,8 @@ READ_PASSAGES = 12
 
 READER_WEIGHT = 0.3
 """In units of cosine, from "does not answer" to "answers": the passages it is put to lie within
-about as much of each other. A guess, not fitted to any one model."""
+about as much of each other. A guess, not fitted to any one model. Without an encoder scores are far
+smaller, and the reader alone decides."""
 
 
 class ReadingReranker:
@@ -42,24 +42,17 @@ class ReadingReranker:
         self._before = before
 
     def rerank(
-        self,
-        query: Query,
-        passages: Sequence[Passage],
-        *,
-        max_per_page: int = MAX_PER_PAGE,
-        audiences: Audiences = PUBLIC,
+        self, query: Query, passages: Sequence[Passage], *, audiences: Audiences = PUBLIC
     ) -> list[Passage]:
         """Reorder by what the reader says (see `Reranker.rerank`)."""
         if self._before is not None:
-            passages = self._before.rerank(
-                query, passages, max_per_page=max_per_page, audiences=audiences
-            )
+            passages = self._before.rerank(query, passages, audiences=audiences)
         head, tail = passages[:READ_PASSAGES], passages[READ_PASSAGES:]
         try:
             read = self._reader.read(query.text, [full_text(p.chunk) for p in head])
         except ReadingFailed as error:
             logger.warning("reader failed, ordering without", extra={"reason": str(error)})
-            return spread(passages, per_page=max_per_page)
+            return list(passages)
         ordered = [
             replace(
                 passage,
@@ -69,4 +62,4 @@ class ReadingReranker:
             for passage, probability in zip(head, read, strict=True)
         ]
         ordered.sort(key=lambda passage: (-passage.score, passage.chunk.chunk_id))
-        return spread([*ordered, *tail], per_page=max_per_page)
+        return [replace(p, rank=rank) for rank, p in enumerate((*ordered, *tail), start=1)]

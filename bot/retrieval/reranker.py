@@ -13,7 +13,7 @@ from bot.records import Passage
 from bot.retrieval.coverage import IndexedForms, idf_coverage
 from bot.retrieval.interaction import QuestionTokens, best_match, word_matches
 from bot.retrieval.query import Query
-from bot.retrieval.spreading import MAX_PER_PAGE, spread
+from bot.retrieval.spreading import spread
 from bot.retrieval.unit_words import unit_words, within
 from ingest import (
     PUBLIC,
@@ -32,7 +32,7 @@ REFINED_UNITS = 8
 REFINED_PASSAGES = 6
 """Units encoded by themselves for each question, of the best passages. Six to sixteen units choose
 as good answers as all sixty did (docs/quality.md)."""
-REFINED_CHARS = 1_200
+REFINED_CHARS = 1_000
 """Of these units together, past the first: some 300 tokens, most of what a question costs."""
 
 
@@ -66,16 +66,9 @@ class Reranker(Protocol):
     """Reorders the candidates of the first stage."""
 
     def rerank(
-        self,
-        query: Query,
-        passages: Sequence[Passage],
-        *,
-        max_per_page: int = MAX_PER_PAGE,
-        audiences: Audiences = PUBLIC,
+        self, query: Query, passages: Sequence[Passage], *, audiences: Audiences = PUBLIC
     ) -> list[Passage]:
         """Return the same passages, best first, ranks renewed, ties by chunk_id.
-
-        What a page has past its best `max_per_page` passages comes behind all others.
 
         Raises:
             EncodingFailed: If an encoder takes part and is down.
@@ -102,16 +95,11 @@ class UnitReranker:
         self._weights = weights or RerankWeights()
 
     def rerank(
-        self,
-        query: Query,
-        passages: Sequence[Passage],
-        *,
-        max_per_page: int = MAX_PER_PAGE,
-        audiences: Audiences = PUBLIC,
+        self, query: Query, passages: Sequence[Passage], *, audiences: Audiences = PUBLIC
     ) -> list[Passage]:
         """Reorder by the fixed sum of the class (see `Reranker.rerank`)."""
         if query.vector is None or not passages:
-            return spread(passages, per_page=max_per_page)
+            return list(passages)
         units = self._units(query, query.vector)
         figures = units.figures([passage.chunk for passage in passages], audiences)
         asked = asked_types(query.text)
@@ -120,7 +108,8 @@ class UnitReranker:
             for passage, own in zip(passages, figures, strict=True)
         ]
         scored.sort(key=lambda passage: (-passage.score, passage.chunk.chunk_id))
-        return units.refined(spread(scored, per_page=max_per_page))
+        # Spread already here: the units that are encoded are those of what will stand in front.
+        return units.refined(spread(scored))
 
     def _units(self, query: Query, vector: Vector) -> _Units:
         embedder = self._embedder
@@ -142,14 +131,13 @@ class UnitReranker:
         coverage = idf_coverage(query, IndexedForms.of(full_text(chunk), chunk.language))
         score = (
             cosine
-            + self._best_unit(chunk, units, asked, default=cosine)
+            + self._answering(chunk, units, asked, default=cosine)
             + weights.lexical * passage.signals.get("lexical_share", 0.0)
             + weights.coverage * coverage * same_language
         )
         signals = {
             **passage.signals,
             "first_stage": passage.score,
-            "best_unit": max(units.cosines, default=cosine),
             "coverage": coverage,
         }
         if units.interaction is not None:
@@ -163,7 +151,7 @@ class UnitReranker:
             unit_interactions=units.interactions,
         )
 
-    def _best_unit(
+    def _answering(
         self,
         chunk: StoredChunk,
         units: UnitFigures,
@@ -171,6 +159,7 @@ class UnitReranker:
         *,
         default: float,
     ) -> float:
+        """Return how well the best unit answers; `default`, far less, where all are headings."""
         weights = self._weights
         interactions = units.interactions or (0.0,) * len(units.cosines)
         return max(

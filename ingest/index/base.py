@@ -200,7 +200,8 @@ class IndexReader(Protocol):
     def public_acronyms(self) -> Mapping[str, str]:
         """Map acronyms, as people type them, to what pages that everybody may read say they mean.
 
-        Read anew when the vocabulary is.
+        Learned anew when the vocabulary changes; while a sync runs, those of a large one may lag
+        some minutes behind.
         """
         ...
 

@@ -61,6 +61,7 @@ _BATCH = 5_000
 
 _LARGE_VOCABULARY = 20_000
 _VOCABULARY_LAG_S = 10.0
+_ACRONYMS_LAG_S = 600.0
 """Reading 100,000 terms takes half a second: while a sync goes on, not for every question."""
 
 # CROSS JOIN keeps SQLite from starting at `chunks` and probing FTS5 once per chunk.
@@ -103,6 +104,21 @@ class _Vocabulary:
         return len(self.terms) < _LARGE_VOCABULARY or age_s > _VOCABULARY_LAG_S
 
 
+@dataclass(frozen=True, slots=True)
+class _Acronyms:
+    """What acronyms mean, as of one vocabulary."""
+
+    vocabulary: Mapping[str, int]
+    learned_at_s: float
+    meanings: Mapping[str, str]
+
+    def is_outdated(self, vocabulary: Mapping[str, int]) -> bool:
+        if vocabulary is self.vocabulary:
+            return False
+        age_s = time.monotonic() - self.learned_at_s
+        return len(vocabulary) < _LARGE_VOCABULARY or age_s > _ACRONYMS_LAG_S
+
+
 class SqliteIndexReader:
     """Query-only view of the index in an SQLite file; see `IndexReader`.
 
@@ -113,6 +129,7 @@ class SqliteIndexReader:
         self._path = database_path(database_url)
         self._engine = open_for_reading(self._path)
         self._lock = threading.Lock()
+        self._learning = threading.Lock()
         self._forget()
 
     def _forget(self) -> None:
@@ -122,7 +139,7 @@ class SqliteIndexReader:
         self._vectors: VectorMatrix | None = None
         self._vocabulary: _Vocabulary | None = None
         self._public: tuple[Mapping[str, int], Mapping[str, int]] | None = None
-        self._acronyms: tuple[Mapping[str, int], Mapping[str, str]] | None = None
+        self._acronyms: _Acronyms | None = None
         self._languages: tuple[int, dict[str, int]] | None = None
 
     def close(self) -> None:
@@ -326,12 +343,25 @@ class SqliteIndexReader:
 
     def public_acronyms(self) -> Mapping[str, str]:
         """Map acronyms to what the pages that everybody may read say they mean."""
-        terms = self.vocabulary()
-        with self._lock, self._reading() as connection:
-            if self._acronyms is None or self._acronyms[0] is not terms:
-                texts = connection.execute(_PUBLIC_TEXTS, {"everyone": EVERYONE}).scalars().all()
-                self._acronyms = (terms, learn_acronyms(texts))
-            return self._acronyms[1]
+        vocabulary = self.vocabulary()
+        known = self._acronyms
+        if known is not None and not known.is_outdated(vocabulary):
+            return known.meanings
+        # Learning from a large handbook takes seconds: one thread does, and nobody waits for it
+        # who has something to go on with.
+        if not self._learning.acquire(blocking=known is None):
+            return known.meanings if known is not None else {}
+        try:
+            latest = self._acronyms
+            if latest is None or latest.is_outdated(vocabulary):
+                with self._reading() as connection:
+                    rows = connection.execute(_PUBLIC_TEXTS, {"everyone": EVERYONE})
+                    texts = rows.scalars().all()
+                latest = _Acronyms(vocabulary, time.monotonic(), learn_acronyms(texts))
+                self._acronyms = latest
+            return latest.meanings
+        finally:
+            self._learning.release()
 
     def pages_by_audience(self) -> Mapping[str, int]:
         """Number of pages per audience; under "", of pages that nobody may read."""

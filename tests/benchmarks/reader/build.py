@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ingest import fold
-from tests.benchmarks.public_sets import SEED
+from tests.benchmarks.public_sets import PUBLIC_SETS, SEED, page_name, read_public_questions
 from tests.benchmarks.quality import CORPORA
 from tests.benchmarks.reader.pairs import Pair, write_pairs
 from tests.benchmarks.reader.public_pairs import SETS, Maker
@@ -27,7 +27,7 @@ from tests.benchmarks.reader.windows import Window, as_list, as_table
 
 ROOT = Path(__file__).resolve().parents[3]
 HANDBOOKS = ("sourcegraph-handbook", "service-public")
-"""No question file is about these."""
+"""No hand-made question is about these."""
 
 SHINGLE_WORDS = 10
 MAX_SHARED_SHINGLES = 0.1
@@ -54,13 +54,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pairs = [pair for name in options.sets for pair in pairs_of(name, options.shared)]
     for name in options.handbooks:
         folder = options.shared / "corpora" / name
-        pairs += section_pairs(folder, options.headings, random.Random(SEED))  # noqa: S311
+        rng = random.Random(SEED)  # noqa: S311
+        asked = asked_pages(options.shared, name)
+        pairs += section_pairs(folder, options.headings, rng, but=asked)
     kept = list(without_handbooks(pairs, options.shared / "corpora"))
     write_pairs(options.out, kept)
     console.print(f"{len(kept)} pairs, {len(pairs) - len(kept)} left out")
     for key, count in sorted(Counter((p.origin, p.kind) for p in kept).items()):
         console.print(*key, count)
     return 0
+
+
+def asked_pages(shared: Path, handbook: str) -> frozenset[str]:
+    """Return the pages of a handbook that a public set of the quality figures asks about."""
+    asked = {
+        gold.page
+        for public_set in PUBLIC_SETS.values()
+        if public_set.handbook == handbook
+        for question in read_public_questions(shared, public_set)
+        for gold in question.gold
+    }
+    folder = shared / "corpora" / handbook
+    paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*.md"))
+    return frozenset(path for path in paths if page_name(path) in asked)
 
 
 def pairs_of(name: str, shared: Path) -> Iterator[Pair]:

@@ -1,6 +1,7 @@
 """Makes pairs of a reader from the sections of handbooks: a heading asks, its section answers.
 
-Only handbooks that no question file is about. What stands beside an answer in a handbook is what a
+Only handbooks that no hand-made question is about, without the pages that the quality figures ask
+about. What stands beside an answer in a handbook is what a
 near miss is made of: the other sections of the page, and the section of the same name on the page
 of another subject.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,15 +49,23 @@ class _Section:
         return f"{self.page}#{self.heading}"
 
 
-def section_pairs(folder: Path, limit: int, rng: random.Random) -> Iterator[Pair]:
+def section_pairs(
+    folder: Path, limit: int, rng: random.Random, *, but: Container[str] = ()
+) -> Iterator[Pair]:
     """Make the pairs of one handbook.
 
     Args:
         folder: Of its Markdown pages; its name is the pairs' origin.
         limit: Headings asked, at most.
         rng: Seeded: the same pairs every time.
+        but: Pages that are left out, by their path in the folder.
     """
-    sections = [s for path in sorted(folder.rglob("*.md")) for s in _sections(path, folder)]
+    sections = [
+        section
+        for path in sorted(folder.rglob("*.md"))
+        if path.relative_to(folder).as_posix() not in but
+        for section in _sections(path, folder)
+    ]
     by_page: dict[str, list[_Section]] = defaultdict(list)
     by_heading: dict[str, list[_Section]] = defaultdict(list)
     for section in sections:

@@ -139,3 +139,20 @@ def test_every_search_mode_finds_the_page(config, mode):
         found = searcher.search(Question("télétravail"), mode=mode, limit=3, explain=True)
     assert found.results[0].passage.chunk.page == "travail.md"
     assert found.results[0].terms["télétravail"] > 0
+
+
+def test_acronyms_of_the_configuration_are_read_with_their_meaning(tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "frais.md").write_text(PAGES["frais.md"], encoding="utf-8")
+    config = tmp_path / "handbook.toml"
+    config.write_text('[acronyms]\nPNH = "plafond par nuit d\'hôtel"\n', encoding="utf-8")
+    settings = BotSettings(
+        database_url=f"sqlite:///{tmp_path / 'manuel.db'}",
+        handbook_config=config,
+        embedding_model="none",
+        _env_file=None,
+    )
+    run_ingest(settings, specs=(f"folder:{tmp_path / 'pages'}",))
+    with build_answerer(settings) as answerer:
+        query = answerer.examine(Question("Le PNH à Lyon ?")).retrieval.query
+    assert query.encoded == "Le PNH (plafond par nuit d'hôtel) à Lyon ?"

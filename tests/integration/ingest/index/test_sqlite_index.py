@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect
 from sqlalchemy.exc import IntegrityError, OperationalError
 
+from ingest.acronyms import learn_acronyms
 from ingest.analysis import analyze_query
 from ingest.errors import (
     ConfigurationError,
@@ -350,3 +352,25 @@ def test_a_large_vocabulary_is_not_read_again_for_every_page_of_a_sync(monkeypat
     assert reader.vocabulary() is first
     monkeypatch.setattr("ingest.index.sqlite_reader._VOCABULARY_LAG_S", 0.0)
     assert "mutuelle" in reader.vocabulary()
+
+
+def test_nobody_waits_for_acronyms_who_knows_older_ones(writer, reader, monkeypatch):
+    put(writer, "open.md", "Paid time off (PTO).")
+    before = reader.public_acronyms()
+    put(writer, "other.md", "Human resources (HR).")
+    learning, go_on = threading.Event(), threading.Event()
+
+    def slowly(texts):
+        learning.set()
+        assert go_on.wait(30)
+        return learn_acronyms(texts)
+
+    monkeypatch.setattr("ingest.index.sqlite_reader.learn_acronyms", slowly)
+    with ThreadPoolExecutor(1) as pool:
+        learned = pool.submit(reader.public_acronyms)
+        assert learning.wait(30)
+        assert reader.public_acronyms() is before
+        assert reader.languages() == {"fr": 2}
+        go_on.set()
+        assert learned.result()["HR"] == "Human resources"
+    assert reader.public_acronyms()["HR"] == "Human resources"

@@ -169,6 +169,8 @@ def test_a_heading_asks_and_the_sections_beside_it_are_near_misses(tmp_path, rng
     answers = [pair for pair in pairs if pair.answered]
     assert len(answers) == 6
     assert all(pair.kind == "answer" for pair in answers)
+    (only,) = {p.group.split("#")[0] for p in section_pairs(tmp_path, 6, rng, but={"maternité.md"})}
+    assert only == f"{tmp_path.name}:paternité.md"
     kinds = {pair.kind for pair in pairs if not pair.answered}
     assert kinds == {"sibling-section", "namesake", "other-page"}
     for pair in pairs:

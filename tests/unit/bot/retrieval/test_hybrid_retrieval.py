@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bot.records import Question
+from bot.records import Passage, Question
 from bot.retrieval.hybrid import (
     KEYWORDS_ONLY,
     OTHER_MODEL,
@@ -17,10 +17,16 @@ from bot.retrieval.hybrid import (
     RetrievalLimits,
 )
 from bot.retrieval.query import QueryBuilder
-from bot.retrieval.reranker import UnitReranker, unit_texts
+from bot.retrieval.reranker import RerankWeights, UnitReranker, unit_texts
 from bot.retrieval.retrievers import EmbeddingRetriever, KeywordRetriever
 from ingest import IndexStoreError
-from tests.fakes import FakeEmbedder, FakeIndexReader, UnitKind, stored_chunk
+from tests.fakes import (
+    FakeEmbedder,
+    FakeIndexReader,
+    FakeTokenEmbedder,
+    UnitKind,
+    stored_chunk,
+)
 
 CHUNKS = [
     stored_chunk(
@@ -81,7 +87,7 @@ def test_both_legs_find_and_are_told_apart(fusion):
     best = found.passages[0]
     assert best.chunk.chunk_id == "leave"
     assert best.legs == {"keyword": 1, "vector": 1}
-    assert {"cosine", "lexical_share", "best_unit", "coverage"} <= best.signals.keys()
+    assert {"cosine", "lexical_share", "coverage"} <= best.signals.keys()
     assert len(best.unit_cosines) == len(best.chunk.units)
     unmatched = next(p for p in found.passages if p.chunk.chunk_id == "badge")
     assert unmatched.legs["keyword"] is None
@@ -129,14 +135,28 @@ def test_an_index_outage_raises():
         hybrid(reader, None).search(Question("badge"), top_k=3)
 
 
-def test_one_page_cannot_take_all_places():
+@pytest.mark.parametrize("encoder", [True, False])
+def test_one_page_cannot_take_all_places(encoder):
     same_page = [stored_chunk(f"x{i}", f"Le badge numéro {i}.", page="x.md") for i in range(5)]
     other = stored_chunk("y", "Un badge et bien d'autres choses encore.", page="y.md")
-    reader = FakeIndexReader([*same_page, other])
+    embedder = FakeEmbedder() if encoder else None
+    reader = FakeIndexReader([*same_page, other], embedder)
     limits = RetrievalLimits(max_per_page=2)
-    found = hybrid(reader, None, limits=limits).search(Question("badge"), top_k=5)
-    assert [p.chunk.page for p in found.passages] == ["x.md", "x.md", "y.md", "x.md", "x.md"]
-    assert [p.rank for p in found.passages] == [1, 2, 3, 4, 5]
+    found = hybrid(reader, embedder, limits=limits).search(Question("badge"), top_k=6)
+    pages = [p.chunk.page for p in found.passages]
+    assert pages[:3].count("x.md") == 2
+    assert pages[3:] == ["x.md"] * 3
+    assert [p.rank for p in found.passages] == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_a_page_has_too_much_comes_behind_those_past_the_second_stage():
+    embedder = FakeEmbedder()
+    same_page = [stored_chunk(f"x{i}", f"Le badge numéro {i}.", page="x.md") for i in range(6)]
+    others = [stored_chunk(f"y{i}", f"Un badge {i} ailleurs.", page=f"y{i}.md") for i in range(8)]
+    reader = FakeIndexReader([*same_page, *others], embedder)
+    limits = RetrievalLimits(candidates=6)
+    found = hybrid(reader, embedder, limits=limits).search(Question("badge numéro"), top_k=14)
+    assert [p.chunk.page for p in found.passages][-3:] == ["x.md"] * 3
 
 
 def test_what_an_audience_may_not_read_is_not_found():
@@ -234,6 +254,32 @@ def test_the_second_stage_prefers_the_passage_that_holds_the_kind_of_answer_aske
 
     assert first("mission, quelle durée ?") == "b"
     assert first("mission ?") == "a"
+
+
+def test_every_part_of_the_second_stage_counts_by_its_weight():
+    embedder = FakeTokenEmbedder()
+    chunk = stored_chunk("a", "Une mission de trois mois.", "Autre chose.", language="fr")
+    reader = FakeIndexReader([chunk], embedder)
+    query = QueryBuilder(reader).build(Question("quelle durée de mission ?")).with_vector(embedder)
+    found = [Passage(chunk, 1, 0.0, signals={"cosine": 0.5, "lexical_share": 0.4})]
+
+    def score(**changes: float) -> float:
+        weights = RerankWeights(**changes)
+        (passage,) = UnitReranker(reader, embedder, weights=weights).rerank(query, found)
+        return passage.score
+
+    (passage,) = UnitReranker(reader, embedder).rerank(query, found)
+    weights, signals = RerankWeights(), passage.signals
+    parts = {
+        "lexical": weights.lexical * 0.4,
+        "coverage": weights.coverage * signals["coverage"],
+        "interaction": weights.interaction * signals["interaction"],
+        "answer_type": weights.answer_type,
+    }
+    for name, part in parts.items():
+        assert part > 0
+        assert passage.score - score(**{name: 0.0}) == pytest.approx(part)
+    assert passage.score > score(unit_interaction=0.0)
 
 
 def test_a_heading_is_not_taken_for_an_answer():

@@ -9,13 +9,14 @@ import pytest
 from bot.records import Question
 from bot.retrieval.query import (
     MAX_QUESTION_CHARS,
+    MOST_MEANINGS,
     QueryBuilder,
     clean_text,
     is_follow_up,
     standalone_text,
 )
 from ingest import QueryWord
-from tests.fakes import FakeIndexReader, stored_chunk
+from tests.fakes import FakeEmbedder, FakeIndexReader, FakeTokenEmbedder, stored_chunk
 
 
 def reader() -> FakeIndexReader:
@@ -102,6 +103,47 @@ def test_the_company_s_own_meaning_comes_before_the_handbook_s():
     query = builder.build(Question("PTO"))
     assert query.encoded == "PTO (power take-off)"
     assert query.text == "PTO"
+
+
+def test_small_letters_stand_for_the_company_s_own_meaning_too():
+    handbook = FakeIndexReader([stored_chunk("a", "Paid time off (PTO) is unlimited.")])
+    builder = QueryBuilder(handbook, acronyms={"PTO": "power take-off"})
+    assert builder.build(Question("pto")).encoded == "pto (power take-off)"
+    assert builder.build(Question("mes rtt")).encoded.startswith("mes rtt (réduction du")
+
+
+def test_ordinary_words_and_addresses_are_not_taken_for_acronyms():
+    page = "Information technology (IT) and the Community Edition (CE), community events (CES)."
+    builder = QueryBuilder(FakeIndexReader([stored_chunk("a", page)]))
+    for text in (
+        "CAN I DO IT?",
+        "EST-CE QUE CES JOURS COMPTENT ?",
+        "Who reads it@example.com or https://x.org/IT or x.org/IT/help?",
+        "Is it IT-related?",
+    ):
+        assert builder.build(Question(text)).encoded == text
+    assert builder.build(Question("Who is IT?")).encoded == "Who is IT (Information technology)?"
+
+
+def test_a_question_of_acronyms_alone_stays_readable():
+    acronyms = {f"A{letter}B": f"meaning {letter}" for letter in "CDEFGHIJKL"}
+    text = " ".join(acronyms)
+    encoded = QueryBuilder(FakeIndexReader(), acronyms=acronyms).build(Question(text)).encoded
+    assert encoded.count("(meaning") == MOST_MEANINGS
+    assert encoded.endswith("AKB ALB")
+
+
+def test_a_plural_has_the_meaning_of_its_acronym():
+    builder = QueryBuilder(FakeIndexReader(), acronyms={"MR": "merge request"})
+    assert builder.build(Question("Who merges MRs?")).encoded == "Who merges MRs (merge request)?"
+
+
+def test_the_meaning_reaches_the_encoder():
+    query = QueryBuilder(FakeIndexReader(), acronyms={"MR": "merge request"}).build(Question("MR"))
+    plain, with_tokens = FakeEmbedder(), FakeTokenEmbedder()
+    query.with_vector(plain)
+    query.with_vector(with_tokens)
+    assert plain.queries == with_tokens.embedded == ["MR (merge request)"]
 
 
 def test_what_restricted_pages_say_an_acronym_means_is_not_used():
