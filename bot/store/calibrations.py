@@ -19,7 +19,7 @@ class Calibration:
     """One fitted threshold.
 
     Attributes:
-        embedding_model: As `EMBEDDING_MODEL` names it.
+        embedding_model: With the reranker, where there is one: `BotSettings.ranking_models`.
         support_model: Version of the support check's weights.
         threshold: Probability from which an answer is shown.
         questions: How many it was fitted to.

@@ -58,6 +58,15 @@ def test_one_of_another_encoder_or_of_other_weights_is_not_used(settings, store,
     assert support_model(settings, FakeEmbedder()) == DEFAULT_MODEL
 
 
+def test_a_threshold_fitted_without_a_reranker_is_not_used_with_one(settings, store):
+    store.save(FITTED)
+    reordered = settings.model_copy(update={"reranker_model": "some/cross-encoder"})
+    assert support_model(reordered, FakeEmbedder()) == DEFAULT_MODEL
+    store.save(replace(FITTED, embedding_model=reordered.ranking_models, threshold=0.4))
+    assert support_model(reordered, FakeEmbedder()).answer_threshold == 0.4
+    assert support_model(settings, FakeEmbedder()).answer_threshold == 0.31
+
+
 def test_weights_change_the_version_and_thresholds_do_not():
     assert replace(DEFAULT_MODEL, answer_threshold=0.9).version == DEFAULT_MODEL.version
     assert replace(DEFAULT_MODEL, intercept=0.0).version != DEFAULT_MODEL.version
