@@ -30,6 +30,8 @@ class PublicSet:
         standalone_only: Leave out questions that only make sense beside their paragraph.
         language: Only pages of this language, and questions whose answer is in it.
         documents: Indexed, at most: those that answer the sample, then others by chance.
+        candidates: Index what the set gives each question to choose from, and nothing else; which
+            of it answers is not told, so that only abstention can be judged.
         handbook: Folder of `shared/corpora` that holds the documents, where the set has none. Their
             titles, which are the questions, are left out.
     """
@@ -40,6 +42,7 @@ class PublicSet:
     standalone_only: bool = False
     language: str | None = None
     documents: int | None = None
+    candidates: bool = False
     handbook: str | None = None
 
 
@@ -54,6 +57,8 @@ PUBLIC_SETS = {
     ),
     # Turns of conversations.
     "mtrag": PublicSet("mtrag-un-en", 60, 60, documents=600),
+    "nomiracl-fr": PublicSet("nomiracl-fr", 60, 60, candidates=True),
+    "nomiracl-en": PublicSet("nomiracl-en", 60, 60, candidates=True),
     # Asked in the other language than that of the pages.
     "gc-fr-to-en": PublicSet("gc-crosslingual-fr-en", 120, 0, language="en"),
     "gc-en-to-fr": PublicSet("gc-crosslingual-fr-en", 120, 0, language="fr"),
@@ -93,6 +98,9 @@ def _documents(shared: Path, public_set: PublicSet) -> Iterator[tuple[str, str]]
 
 
 def _indexed(shared: Path, public_set: PublicSet, document_ids: Sequence[str]) -> Sequence[str]:
+    if public_set.candidates:
+        given = {d for record in _sample(shared, public_set) for d in record["candidate_doc_ids"]}
+        return sorted(given.intersection(document_ids))
     if public_set.documents is None:
         return document_ids
     asked = {

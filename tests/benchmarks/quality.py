@@ -56,6 +56,10 @@ CORPORA = {
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "quality.md"
 PICTURE = ROOT / "docs" / "images" / "right-against-false-answers.svg"
+UNJUDGED = (
+    "Which passage answers a question of nomiracl is not released: AUROC is of all answerable"
+    " questions against the others."
+)
 START, END = "<!-- figures: start -->", "<!-- figures: end -->"
 
 console = Console(stderr=True)
@@ -205,8 +209,9 @@ def _public_table(public: Mapping[str, EvaluationReport]) -> str:
     lines = [_line(names), _line("---" for _ in names)]
     for name, report in public.items():
         total, scores = report.total, report.scores
+        judged = not PUBLIC_SETS[name].candidates
         # Whether showing the draft is right: what a threshold has to tell apart.
-        told = [s for s in scores if s.correct_if_shown or not s.answerable]
+        told = [s for s in scores if not judged or s.correct_if_shown or not s.answerable]
         area = area_under_curve([s.answerable for s in told], [s.confidence for s in told])
         others = total.n - total.answerable
         points = " / ".join(_percent(point.correct) for point in operating_points(scores)[:3])
@@ -216,16 +221,18 @@ def _public_table(public: Mapping[str, EvaluationReport]) -> str:
                 (
                     name,
                     total.answerable,
-                    *(interval(scores, _figure(field)) for field in figures),
+                    *(interval(scores, _figure(f)) if judged else "·" for f in figures),
                     "·" if total.words is None else f"{total.words:.0f}",
-                    interval(scores, _figure("correct")),
+                    interval(scores, _figure("correct")) if judged else "·",
                     others,
                     interval(scores, _figure("false_answers")) or "·",
                     f"{area:.2f}" if others else "·",
-                    points or "·",
+                    (points if judged else "") or "·",
                 )
             )
         )
+    if any(PUBLIC_SETS[name].candidates for name in public):
+        lines += ["", UNJUDGED]
     return "\n".join(lines)
 
 
