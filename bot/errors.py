@@ -5,7 +5,7 @@ BotError
 │   ├── AnswerUnavailable          the model is down, slow, refusing or out of budget
 │   └── AnswerNotGrounded          the model answered, but nothing it said can be shown
 ├── AnswerAbandoned                nobody waits for the answer any more
-├── ReadingFailed                  the reader of READER_MODEL cannot be loaded or fails
+├── ReadingFailed                  the model of READER_MODEL or RERANKER_MODEL fails
 ├── VaultError                     a stored token cannot be opened with the keys there are
 ├── WorkspaceUnavailable           we cannot act in a workspace now, but perhaps later
 ├── JobStoreError                  the bot's own tables cannot be read or written now

@@ -166,9 +166,9 @@ _HELD: dict[AnswerType, str] = {
     AnswerType.CONTACT: (
         r"[\w.+-]{1,64}@[\w-]|(?<!\w)[#@][a-z][\w-]+|\b(?:\+?\d[\s.]?){9,}|\bslack\b|\be-?mail"
         r"|\bcourriel"
-        r"|\bform\b|\bformulaire\b|https?://|\b[\w-]+\.(?:com|org|fr|gov|io|net)\b"
+        r"|\bform\b|\bformulaire\b|https?://|\w\.(?:com|org|fr|gov|io|net)\b"
     ),
-    AnswerType.LINK: r"https?://|\bwww\.|\b[\w-]+\.(?:com|org|fr|gov|io|net)\b",
+    AnswerType.LINK: r"https?://|\bwww\.|\w\.(?:com|org|fr|gov|io|net)\b",
     AnswerType.YES_NO: (
         r"\b(?:oui|non|yes|no|peu(?:t|vent|x)|pouvez|doit|doivent|devez|dois|can|cannot|can't"
         r"|may|must"

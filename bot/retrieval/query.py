@@ -165,7 +165,7 @@ class QueryBuilder:
         return WeightedWord(word, unknown_idf(chunks), known=False)
 
 
-_TYPED = re.compile(r"(?<![\w@/.&-])[^\W_][\w&]*(?![\w@/]|[-.]\w)")
+_TYPED = re.compile(r"(?<![\w@/.&-])[^\W_][\w&]*(?![\w&@/]|[-.]\w)")
 """A word by itself: no part of an address, a link or a compound."""
 
 

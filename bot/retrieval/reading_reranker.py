@@ -28,7 +28,8 @@ class ReadingReranker:
     """Adds what a reader says of each of the best passages to the score they come with.
 
     score = score of the stage before + `READER_WEIGHT` * probability that the passage answers.
-    A reader that fails is done without.
+    A reader that fails is done without. Units that the stage before encoded by themselves are
+    those of its own order.
     """
 
     def __init__(self, reader: Reader, before: Reranker | None = None) -> None:

@@ -200,8 +200,7 @@ class IndexReader(Protocol):
     def public_acronyms(self) -> Mapping[str, str]:
         """Map acronyms, as people type them, to what pages that everybody may read say they mean.
 
-        Learned anew when the vocabulary changes; while a sync runs, those of a large one may lag
-        some minutes behind.
+        Learned anew when the vocabulary changes; those of a large one may lag half a minute behind.
         """
         ...
 

@@ -43,6 +43,8 @@ def main() -> int:
     parser.add_argument("--skip-encoders", action="store_true")
     parser.add_argument("--out", type=Path, default=REPORT)
     options = parser.parse_args()
+    if options.index and options.out == REPORT:
+        parser.error("--index leaves the ingest out: name another --out")
     folders = [options.shared / "corpora" / corpus for corpus in options.corpora]
     if not all(folder.is_dir() for folder in folders):
         _say(f"no such handbooks in {options.shared}: nothing to measure")

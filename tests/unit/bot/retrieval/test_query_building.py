@@ -120,6 +120,7 @@ def test_ordinary_words_and_addresses_are_not_taken_for_acronyms():
         "EST-CE QUE CES JOURS COMPTENT ?",
         "Who reads it@example.com or https://x.org/IT or x.org/IT/help?",
         "Is it IT-related?",
+        "Who pays IT&T.com?",
     ):
         assert builder.build(Question(text)).encoded == text
     assert builder.build(Question("Who is IT?")).encoded == "Who is IT (Information technology)?"
