@@ -49,15 +49,22 @@ def defined_acronyms(text: str) -> Iterator[tuple[str, str]]:
         alone = _ALONE.fullmatch(match[1])
         last = _LAST.search(before[-_LONGEST_MEANING // 2 :])
         if alone and _is_acronym(alone[1]):
-            yield from _meaning_at_the_end(alone[1], before)
+            short, meaning = alone[1], _spelled_at_the_end(alone[1], before)
         elif last and _is_acronym(last[1]):
-            yield from _meaning_at_the_start(last[1], match[1])
+            short, meaning = last[1], _spelled_at_the_start(last[1], match[1])
+        else:
+            continue
+        if meaning:
+            yield short, meaning
     for match in _IN_A_GLOSSARY.finditer(text):
-        if len(match[1]) >= _MIN_IN_A_GLOSSARY and _is_acronym(match[1]):
-            for short, meaning in _meaning_at_the_start(match[1], match[2]):
-                rest = match[2].partition(meaning)[2].strip(' *_»"”')
-                if not rest or rest.startswith(_ENDS_AN_ENTRY):
-                    yield short, meaning
+        short = match[1]
+        if len(short) < _MIN_IN_A_GLOSSARY or not _is_acronym(short):
+            continue
+        meaning = _spelled_at_the_start(short, match[2])
+        if meaning:
+            rest = match[2].partition(meaning)[2].strip(' *_»"”')
+            if not rest or rest.startswith(_ENDS_AN_ENTRY):
+                yield short, meaning
 
 
 def learn_acronyms(texts: Sequence[str]) -> dict[str, str]:
@@ -104,20 +111,22 @@ def _is_acronym(word: str) -> bool:
     return word[:1].isupper() and sum(character.isupper() for character in word) > 1
 
 
-def _meaning_at_the_end(short: str, text: str) -> Iterator[tuple[str, str]]:
+def _spelled_at_the_end(short: str, text: str) -> str | None:
+    """Return the most words at the end of a text that spell an acronym."""
     words = list(_WORD.finditer(text))[-_MOST_WORDS:]
     for first in range(len(words) - 1):
         if _spells([word.group() for word in words[first:]], short):
-            yield short, text[words[first].start() : words[-1].end()]
-            return
+            return text[words[first].start() : words[-1].end()]
+    return None
 
 
-def _meaning_at_the_start(short: str, text: str) -> Iterator[tuple[str, str]]:
+def _spelled_at_the_start(short: str, text: str) -> str | None:
+    """Return the most words at the start of a text that spell an acronym."""
     words = list(_WORD.finditer(text))[:_MOST_WORDS]
     for end in range(len(words), 1, -1):
         if _spells([word.group() for word in words[:end]], short):
-            yield short, text[words[0].start() : words[end - 1].end()]
-            return
+            return text[words[0].start() : words[end - 1].end()]
+    return None
 
 
 def _spells(words: Sequence[str], short: str) -> bool:

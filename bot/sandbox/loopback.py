@@ -11,14 +11,16 @@ HOST = "127.0.0.1"
 
 
 class LoopbackServer:
-    """Serves an application on a free port while its `async with` block lasts.
+    """Serves an application while its `async with` block lasts.
 
     Args:
         application: What answers; what it opens and closes is in its `cleanup_ctx`.
+        port: Port to listen on; 0 for any free one.
     """
 
-    def __init__(self, application: web.Application) -> None:
+    def __init__(self, application: web.Application, port: int = 0) -> None:
         self._application = application
+        self._port = port
         self._runner: web.AppRunner | None = None
 
     @property
@@ -29,10 +31,18 @@ class LoopbackServer:
         return f"http://{HOST}:{self._runner.addresses[0][1]}"
 
     async def __aenter__(self) -> Self:
-        """Start listening."""
+        """Start listening.
+
+        Raises:
+            OSError: If the port is taken.
+        """
         self._runner = web.AppRunner(self._application, access_log=None, shutdown_timeout=0.5)
         await self._runner.setup()
-        await web.TCPSite(self._runner, HOST, 0).start()
+        try:
+            await web.TCPSite(self._runner, HOST, self._port).start()
+        except OSError:
+            await self._runner.cleanup()
+            raise
         return self
 
     async def __aexit__(

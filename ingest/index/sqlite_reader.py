@@ -99,10 +99,8 @@ class _Vocabulary:
     terms: dict[str, int]
 
     def is_outdated(self, generation: int) -> bool:
-        if generation == self.generation:
-            return False
-        age_s = time.monotonic() - self.read_at_s
-        return len(self.terms) < _LARGE_VOCABULARY or age_s > _VOCABULARY_LAG_S
+        changed = generation != self.generation
+        return changed and not _may_lag(self.terms, self.read_at_s, _VOCABULARY_LAG_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +112,13 @@ class _Acronyms:
     meanings: Mapping[str, str]
 
     def is_outdated(self, vocabulary: Mapping[str, int]) -> bool:
-        if vocabulary is self.vocabulary:
-            return False
-        age_s = time.monotonic() - self.learned_at_s
-        return len(vocabulary) < _LARGE_VOCABULARY or age_s > _ACRONYMS_LAG_S
+        changed = vocabulary is not self.vocabulary
+        return changed and not _may_lag(vocabulary, self.learned_at_s, _ACRONYMS_LAG_S)
+
+
+def _may_lag(vocabulary: Mapping[str, int], since_s: float, lag_s: float) -> bool:
+    """Tell whether what is known of a large vocabulary is young enough to go on with."""
+    return len(vocabulary) >= _LARGE_VOCABULARY and time.monotonic() - since_s <= lag_s
 
 
 class SqliteIndexReader:

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bot.batch import write_line
 from bot.evaluation import read_questions
 from tests.benchmarks.public_sets import PUBLIC_SETS, read_public_questions
 
@@ -83,19 +84,24 @@ def _environment(database: Path) -> dict[str, str]:
     }
 
 
-def _manuel(*arguments: str, environment: dict[str, str]) -> str:
+def _manuel(*arguments: str, environment: dict[str, str]) -> tuple[str, int]:
+    """Run a command; return what it printed and the most memory it took, in bytes."""
     command = [sys.executable, "-m", "bot", *arguments]
-    done = subprocess.run(
-        command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
-    )
-    return done.stdout
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
+        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=out)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command)
+        out.seek(0)
+        return out.read(), usage.ru_maxrss * 1024
 
 
 def _ingest(folder: Path, environment: dict[str, str]) -> dict[str, Any]:
-    report = json.loads(
-        _manuel("ingest", "--source", f"folder:{folder}", "--json", environment=environment)
+    printed, _ = _manuel(
+        "ingest", "--source", f"folder:{folder}", "--json", environment=environment
     )
-    single: dict[str, Any] = report["reports"][0]
+    single: dict[str, Any] = json.loads(printed)["reports"][0]
     return single
 
 
@@ -129,18 +135,16 @@ def _write_questions(shared: Path, questions: Path, target: Path) -> Path:
     """Write the hand-made questions and those of service-public as one batch."""
     asked = [q.question for q in read_questions(questions)]
     asked += [q.question for q in read_public_questions(shared, PUBLIC_SETS["spf"])]
-    lines = (
-        json.dumps({"question": q.text, "context": list(q.context)}, ensure_ascii=False)
-        for q in asked
-    )
-    target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with target.open("w", encoding="utf-8") as batch:
+        for question in asked:
+            write_line({"question": question.text, "context": question.context}, batch)
     return target
 
 
 def _question_section(questions: Path, database: Path, environment: dict[str, str]) -> str:
     _say("questions, one process, warm…")
-    lines, peak_bytes = _asked(questions, environment)
-    warm = [json.loads(line) for line in lines][1:]
+    printed, peak_bytes = _manuel("ask", "--batch", str(questions), environment=environment)
+    warm = [json.loads(line) for line in printed.splitlines()][1:]
     rows = []
     for step in ("embed", "search", "answer", "total"):
         values = sorted(
@@ -159,19 +163,6 @@ def _question_section(questions: Path, database: Path, environment: dict[str, st
         f" {_megabytes(database.stat().st_size)} on disk, {_megabytes(codes_bytes)} of them token"
         " states.\n"
     )
-
-
-def _asked(questions: Path, environment: dict[str, str]) -> tuple[list[str], int]:
-    """Put a batch; return its lines and the most memory the process took, in bytes."""
-    command = [sys.executable, "-m", "bot", "ask", "--batch", str(questions)]
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
-        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=out)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise subprocess.CalledProcessError(process.returncode, command)
-        out.seek(0)
-        return out.read().splitlines(), usage.ru_maxrss * 1024
 
 
 def _contents(database: Path) -> tuple[int, int]:

@@ -118,6 +118,12 @@ def read_public_questions(shared: Path, public_set: PublicSet) -> list[LabelledQ
     return [_labelled(record) for record in _sample(shared, public_set)]
 
 
+def gold_pages(shared: Path, public_set: PublicSet) -> frozenset[str]:
+    """Return the pages that answer the sample of a set, by their file name."""
+    questions = read_public_questions(shared, public_set)
+    return frozenset(gold.page for question in questions for gold in question.gold)
+
+
 def _sample(shared: Path, public_set: PublicSet) -> list[Mapping[str, Any]]:
     path = shared / "benchmarks" / public_set.folder / "queries.jsonl"
     records = [

@@ -8,12 +8,12 @@ import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 from aiohttp import web
 
 from bot.sandbox.control import Sandbox
+from bot.sandbox.loopback import LoopbackServer
 from bot.sandbox.web import behind
 from bot.sandbox.web.acting import Acting
 from bot.sandbox.web.guard import add_headers, guarded
@@ -25,7 +25,6 @@ from bot.sandbox.workspace import Json, Message
 
 T = TypeVar("T")
 
-HOST = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"
 GATHER_S = 0.03
 """Changes this close together are shown at once."""
@@ -35,7 +34,7 @@ _DOWNLOADED = ("application/pdf", "application/vnd.openxmlformats")
 """Beginnings of the types of source pages that are no text."""
 
 
-class PageServer:
+class PageServer(LoopbackServer):
     """Serves the page of a stand-in while its `async with` block lasts; yields itself.
 
     Args:
@@ -47,45 +46,17 @@ class PageServer:
     def __init__(self, sandbox: Sandbox, beside: Beside | None = None, port: int = 0) -> None:
         self._sandbox = sandbox
         self._beside = beside or Beside()
-        self._port = port
         self._acting = Acting(sandbox)
         self._switches = Switches(sandbox, self._beside)
         self._token = secrets.token_urlsafe(16)
-        self._runner: web.AppRunner | None = None
+        super().__init__(self._routed(), port)
 
     @property
     def address(self) -> str:
         """Where to open the page; it holds the token."""
-        if self._runner is None:
-            raise RuntimeError("the page is not served yet")
-        return f"http://{HOST}:{self._runner.addresses[0][1]}/{self._token}/"
+        return f"{self.base_url}/{self._token}/"
 
-    async def __aenter__(self) -> PageServer:
-        """Start listening.
-
-        Raises:
-            OSError: If the port is taken.
-        """
-        self._runner = web.AppRunner(self._application(), access_log=None, shutdown_timeout=0.5)
-        await self._runner.setup()
-        try:
-            await web.TCPSite(self._runner, HOST, self._port).start()
-        except OSError:
-            await self._runner.cleanup()
-            raise
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop listening."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    def _application(self) -> web.Application:
+    def _routed(self) -> web.Application:
         application = web.Application(middlewares=[guarded(self._token), _explain_refusals])
         application.on_response_prepare.append(add_headers)
         router, root = application.router, f"/{self._token}"

@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ingest import fold
-from tests.benchmarks.public_sets import PUBLIC_SETS, SEED, page_name, read_public_questions
+from tests.benchmarks.public_sets import PUBLIC_SETS, SEED, gold_pages, page_name
 from tests.benchmarks.quality import CORPORA
 from tests.benchmarks.reader.pairs import Pair, write_pairs
 from tests.benchmarks.reader.public_pairs import SETS, Maker
@@ -67,13 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def asked_pages(shared: Path, handbook: str) -> frozenset[str]:
     """Return the pages of a handbook that a public set of the quality figures asks about."""
-    asked = {
-        gold.page
-        for public_set in PUBLIC_SETS.values()
-        if public_set.handbook == handbook
-        for question in read_public_questions(shared, public_set)
-        for gold in question.gold
-    }
+    sets = [own for own in PUBLIC_SETS.values() if own.handbook == handbook]
+    asked = frozenset().union(*(gold_pages(shared, own) for own in sets))
     folder = shared / "corpora" / handbook
     paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*.md"))
     return frozenset(path for path in paths if page_name(path) in asked)

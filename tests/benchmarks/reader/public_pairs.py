@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest import fold
-from tests.benchmarks.public_sets import PUBLIC_SETS, read_public_questions
+from tests.benchmarks.public_sets import PUBLIC_SETS, gold_pages, read_public_questions
 from tests.benchmarks.reader.lookup import Document, Lookup
 from tests.benchmarks.reader.near_misses import changed_condition, names_in
 from tests.benchmarks.reader.pairs import Pair, records
@@ -200,11 +200,8 @@ def cdtn(maker: Maker) -> Iterator[Pair]:
 
 def cnil(maker: Maker) -> Iterator[Pair]:
     """Titles that are questions: other entries, a condition changed, the sentence out."""
-    asked = {
-        gold.page.removesuffix(".md")
-        for q in read_public_questions(maker.shared, PUBLIC_SETS["cnil"])
-        for gold in q.gold
-    }
+    pages = gold_pages(maker.shared, PUBLIC_SETS["cnil"])
+    asked = {page.removesuffix(".md") for page in pages}
     documents = [d for d in maker.documents() if len(d.text.split()) > 8]
     lookup = Lookup(documents)
     queries = [(d.document_id, d.title, d) for d in documents if d.document_id not in asked]
